@@ -1,0 +1,213 @@
+# shapecond: condense labelled time-series sets.
+#
+#   make               programs and libraries in build/
+#   make demo          the main job on generated data
+#   make check         all tests                     make check-asan   the same under sanitizers
+#   make bench         all benchmarks                make bench-NAME   one of tests/bench/NAME.sh
+#   make fuzz          libFuzzer, FUZZ_SECONDS in total
+#   make lint          static checks, manual pages   make format       clang-format
+#   make install       PREFIX=/usr/local DESTDIR=    make uninstall
+#   make clean
+#
+# V=1 shows the commands.  Debian packages that a target needs are installed when run as root (or
+# where sudo asks for no password); else the command to do so is printed.
+
+VERSION := 0.1.0
+
+PREFIX ?= /usr/local
+BINDIR ?= $(PREFIX)/bin
+LIBDIR ?= $(PREFIX)/lib
+INCLUDEDIR ?= $(PREFIX)/include
+MANDIR ?= $(PREFIX)/share/man
+
+BUILD ?= build
+CFLAGS ?= -O3 -g
+WARNINGS := -Wall -Wextra -Wpedantic -Wshadow -Wstrict-prototypes -Wmissing-prototypes \
+            -Wpointer-arith -Wwrite-strings -Wvla -Wimplicit-fallthrough -Wconversion -Wno-sign-conversion
+ALL_CFLAGS := -std=c11 -D_GNU_SOURCE -DSHAPECOND_VERSION='"$(VERSION)"' $(WARNINGS) \
+              -Iformats -Ilib -Itools -fno-math-errno -fno-trapping-math -pthread -MMD -MP
+ifeq ($(WERROR),1)
+ALL_CFLAGS += -Werror
+endif
+LIBS := -lopenblas -lzip -lm -pthread
+
+# ---- What there is: every file in its folder is found by itself ----
+
+MACHINE := $(shell $(CC) -dumpmachine)
+NPY_SOURCES := $(wildcard formats/npy-c/*.c)
+LIB_SOURCES := $(wildcard formats/*.c lib/*/*.c)
+# Files named for an instruction set are compiled for it and chosen at run time (lib/base/cpu.h).
+ifeq ($(findstring x86_64,$(MACHINE)),)
+LIB_SOURCES := $(filter-out %_avx2.c %_avx512.c,$(LIB_SOURCES))
+endif
+COMMON_SOURCES := $(wildcard tools/common/*.c)
+TOOL_SOURCES := $(wildcard tools/*.c)
+UNIT_SOURCES := $(wildcard tests/unit/test_*.c)
+SUPPORT_SOURCES := $(wildcard tests/unit/support/*.c)
+BENCH_SOURCES := $(wildcard tests/bench/*.c)
+FUZZ_SOURCES := $(wildcard tests/fuzz/fuzz_*.c)
+MAN_PAGES := $(wildcard man/*.[1-9])
+
+objects = $(patsubst %.c,$(BUILD)/obj/%.o,$(1))
+NPY_LIB := $(BUILD)/lib/libnpy-c.a
+NPY_SO := $(BUILD)/lib/libnpy-c.so.0
+SC_LIB := $(BUILD)/lib/libshapecond.a
+TOOLS := $(patsubst tools/%.c,$(BUILD)/bin/%,$(TOOL_SOURCES))
+UNITS := $(patsubst tests/unit/%.c,$(BUILD)/tests/%,$(UNIT_SOURCES))
+BENCHES := $(patsubst tests/bench/%.c,$(BUILD)/bench/%,$(BENCH_SOURCES))
+
+ifeq ($(V),1)
+say = @:
+run =
+else
+say = @printf '  %-7s %s\n'
+run = @
+endif
+
+.PHONY: all check check-asan bench fuzz lint format install uninstall clean demo
+.DELETE_ON_ERROR:
+.SECONDARY:
+
+all: $(TOOLS) $(NPY_LIB) $(NPY_SO) $(BUILD)/npy-c.pc
+
+# ---- Debian packages ----
+
+PACKAGES_build := libopenblas-dev libzip-dev
+PACKAGES_check := libcmocka-dev mandoc
+PACKAGES_fuzz := clang libclang-rt-14-dev
+PACKAGES_lint := clang-format cppcheck mandoc shellcheck
+
+# One stamp for each list, renewed when the list changes (its name holds the list's checksum).
+package_stamp = $(BUILD)/stamps/packages-$(1)-$(shell echo $(PACKAGES_$(1)) | cksum | cut -d' ' -f1)
+HAVE_build := $(call package_stamp,build)
+HAVE_check := $(call package_stamp,check)
+HAVE_fuzz := $(call package_stamp,fuzz)
+HAVE_lint := $(call package_stamp,lint)
+
+$(BUILD)/stamps/packages-%:
+	@mkdir -p $(@D)
+	@packages='$(PACKAGES_$(firstword $(subst -, ,$*)))'; missing=; \
+	if command -v dpkg-query >/dev/null; then \
+	  for p in $$packages; do \
+	    dpkg-query -W -f '$${Status}' $$p 2>/dev/null | grep -q 'ok installed' || missing="$$missing $$p"; \
+	  done; \
+	fi; \
+	if [ -n "$$missing" ]; then \
+	  if [ "$$(id -u)" = 0 ]; then sudo=; elif sudo -n true 2>/dev/null; then sudo=sudo; \
+	  else echo "Missing Debian packages. Run: apt-get install -y$$missing" >&2; exit 1; fi; \
+	  echo "  APT    $$missing"; \
+	  { $$sudo apt-get update && \
+	    DEBIAN_FRONTEND=noninteractive $$sudo apt-get install -y --no-install-recommends $$missing; } \
+	    >$@.log 2>&1 || { cat $@.log >&2; echo "Installing failed. Run: apt-get install -y$$missing" >&2; exit 1; }; \
+	fi
+	@touch $@
+
+# ---- Compiling ----
+
+$(BUILD)/obj/formats/npy-c/%.o: ALL_CFLAGS += -fPIC
+$(BUILD)/obj/%_avx2.o: ALL_CFLAGS += -mavx2 -mfma -mf16c -ffp-contract=fast
+$(BUILD)/obj/%_avx512.o: ALL_CFLAGS += -mavx512f -mavx512vl -mavx512dq -mavx512bw -mfma -mf16c \
+                                       -mprefer-vector-width=512 -ffp-contract=fast
+$(BUILD)/obj/tests/%.o: ALL_CFLAGS += -Itests/unit
+$(BUILD)/obj/tests/unit/%.o: | $(HAVE_check)
+
+$(BUILD)/obj/%.o: %.c | $(HAVE_build)
+	$(say) CC $<
+	@mkdir -p $(@D)
+	$(run)$(CC) $(ALL_CFLAGS) $(CFLAGS) $(CPPFLAGS) -c -o $@ $<
+
+$(NPY_LIB): $(call objects,$(NPY_SOURCES))
+$(SC_LIB): $(call objects,$(LIB_SOURCES))
+$(BUILD)/lib/%.a:
+	$(say) AR $@
+	@mkdir -p $(@D)
+	$(run)rm -f $@ && $(AR) rcs $@ $^
+
+$(NPY_SO): $(call objects,$(NPY_SOURCES))
+	$(say) LD $@
+	@mkdir -p $(@D)
+	$(run)$(CC) -shared -Wl,-soname,$(@F) $(CFLAGS) $(LDFLAGS) -o $@ $^
+
+$(BUILD)/bin/%: $(BUILD)/obj/tools/%.o $(call objects,$(COMMON_SOURCES)) $(SC_LIB) $(NPY_LIB)
+	$(say) LD $@
+	@mkdir -p $(@D)
+	$(run)$(CC) $(CFLAGS) $(LDFLAGS) -Wl,--as-needed -o $@ $^ $(LIBS)
+
+$(BUILD)/tests/%: $(BUILD)/obj/tests/unit/%.o $(call objects,$(SUPPORT_SOURCES)) $(SC_LIB) $(NPY_LIB)
+	$(say) LD $@
+	@mkdir -p $(@D)
+	$(run)$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $^ -lcmocka $(LIBS)
+
+$(BUILD)/bench/%: $(BUILD)/obj/tests/bench/%.o $(SC_LIB) $(NPY_LIB)
+	$(say) LD $@
+	@mkdir -p $(@D)
+	$(run)$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $^ $(LIBS)
+
+$(BUILD)/npy-c.pc: Makefile
+	@mkdir -p $(@D)
+	$(run)printf '%s\n' 'prefix=$(PREFIX)' 'libdir=$(LIBDIR)' 'includedir=$(INCLUDEDIR)' '' \
+	  'Name: npy-c' 'Description: Read and write NumPy NPY files from C' 'Version: $(VERSION)' \
+	  'Libs: -L$${libdir} -lnpy-c' 'Cflags: -I$${includedir}' >$@
+
+-include $(shell find $(BUILD)/obj -name '*.d' 2>/dev/null)
+
+# ---- Tests ----
+
+check: all $(UNITS) | $(HAVE_check)
+	@tests/run-tests.sh $(BUILD)
+
+# Everything again, built with the sanitizers, in a folder of its own.
+check-asan:
+	@$(MAKE) --no-print-directory check BUILD=$(BUILD)/asan \
+	  CFLAGS='-O1 -g -fsanitize=address,undefined -fno-sanitize-recover=undefined -fno-omit-frame-pointer'
+
+BENCH_NAMES := $(patsubst tests/bench/%.sh,%,$(wildcard tests/bench/*.sh))
+.PHONY: $(addprefix bench-,$(BENCH_NAMES))
+bench: $(addprefix bench-,$(BENCH_NAMES))
+$(addprefix bench-,$(BENCH_NAMES)): bench-%: all $(BENCHES)
+	@tests/bench/$*.sh $(BUILD)
+
+# Fuzzers are linked with everything compiled anew by clang.
+FUZZ_SECONDS ?= 600
+fuzz: | $(HAVE_build) $(HAVE_fuzz)
+	@tests/fuzz/run-fuzz.sh $(BUILD)/fuzz $(FUZZ_SECONDS)
+
+FORMATTED := $(shell find tools lib formats cuda tests -name '*.[ch]' -o -name '*.cu')
+lint: | $(HAVE_lint) $(HAVE_build) $(HAVE_check)
+	$(say) LINT 'clang-format'
+	$(run)clang-format --dry-run -Werror $(FORMATTED)
+	$(say) LINT 'mandoc'
+	$(run)mandoc -T lint -W warning $(MAN_PAGES)
+	$(say) LINT 'shellcheck'
+	$(run)shellcheck -x $$(find tests pipelines -name '*.sh') .ci/run
+	$(say) LINT 'cppcheck'
+	$(run)cppcheck --quiet --std=c11 --enable=warning,performance,portability --inline-suppr \
+	  --error-exitcode=1 --suppress=missingIncludeSystem -Iformats -Ilib -Itools formats lib tools
+	$(say) LINT 'warnings as errors'
+	$(run)$(MAKE) --no-print-directory all BUILD=$(BUILD)/werror WERROR=1 CFLAGS='-O2'
+
+format: | $(HAVE_lint)
+	$(run)clang-format -i $(FORMATTED)
+
+# ---- Installing ----
+
+install: all
+	$(say) INSTALL '$(DESTDIR)$(PREFIX)'
+	$(run)install -d $(DESTDIR)$(BINDIR) $(DESTDIR)$(LIBDIR)/pkgconfig $(DESTDIR)$(INCLUDEDIR)
+	$(run)install -m 755 $(TOOLS) $(DESTDIR)$(BINDIR)
+	$(run)install -m 644 $(NPY_LIB) $(NPY_SO) $(DESTDIR)$(LIBDIR)
+	$(run)ln -sf $(notdir $(NPY_SO)) $(DESTDIR)$(LIBDIR)/libnpy-c.so
+	$(run)install -m 644 formats/npy-c/npy-c.h $(DESTDIR)$(INCLUDEDIR)
+	$(run)install -m 644 $(BUILD)/npy-c.pc $(DESTDIR)$(LIBDIR)/pkgconfig
+	$(run)for page in $(MAN_PAGES); do section=$${page##*.}; \
+	  install -D -m 644 $$page $(DESTDIR)$(MANDIR)/man$$section/$${page##*/} || exit 1; done
+
+uninstall:
+	$(say) REMOVE '$(DESTDIR)$(PREFIX)'
+	$(run)rm -f $(addprefix $(DESTDIR)$(BINDIR)/,$(notdir $(TOOLS)))
+	$(run)rm -f $(addprefix $(DESTDIR)$(LIBDIR)/,$(notdir $(NPY_LIB) $(NPY_SO)) libnpy-c.so pkgconfig/npy-c.pc)
+	$(run)rm -f $(DESTDIR)$(INCLUDEDIR)/npy-c.h
+	$(run)for page in $(MAN_PAGES); do rm -f $(DESTDIR)$(MANDIR)/man$${page##*.}/$${page##*/}; done
+
+clean:
+	$(run)rm -rf $(BUILD)

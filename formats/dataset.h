@@ -1,0 +1,78 @@
+/* Dataset files: a labelled set of series as NPY arrays one after another (sc-dataset(5)).
+ *
+ *     X     (N, C, L)  numbers         the series; (N, L) is read as one channel
+ *     y     (N,)       integers        classes 0..V-1
+ *     soft  (N, V)     floats          optional: teacher logits
+ *     names (V,)       unicode         optional: class names
+ *     notes ()         unicode         optional: provenance, one line for each stage
+ *
+ * What follows X is told apart by type and shape, so that any of it may be missing. */
+#ifndef SC_DATASET_H
+#define SC_DATASET_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#include "digest.h"
+#include "error.h"
+#include "npy-c/npy-c.h"
+
+struct dataset {
+    size_t count;    /* N: series */
+    size_t channels; /* C */
+    size_t length;   /* L: steps */
+    size_t classes;  /* V; 0 without labels */
+    float *x;        /* (N, C, L) */
+    int32_t *y;      /* (N,), or NULL */
+    float *soft;     /* (N, V) logits, or NULL */
+    char **names;    /* V class names in UTF-8, in one block as npy_strings makes it, or NULL */
+    char *notes;     /* provenance, or NULL */
+    bool flat;       /* X is written as (N, L): features, not series */
+
+    char digest[DIGEST_TEXT];    /* of the file it was read from, else "" */
+    struct npy_array storage[3]; /* what x, y and soft live in when they came from a file */
+};
+
+enum dataset_flags {
+    DATASET_LABELLED = 1,  /* y must be there, with every label in 0..V-1 */
+    DATASET_ALLOW_NAN = 2, /* otherwise a value that is not finite is an error */
+};
+
+/* Reads a file, or standard input for "-".  labels, if not NULL, names a file that holds y alone
+ * (then the first file may hold X alone).  Errors name the file. */
+struct error *dataset_read(const char *path, const char *labels, unsigned flags,
+                           struct dataset *dataset) MUST_CHECK;
+
+/* Same from memory: for tests and fuzzers. */
+struct error *dataset_read_memory(const void *bytes, size_t size, unsigned flags,
+                                  struct dataset *dataset) MUST_CHECK;
+
+/* An empty set of that shape, x and y all zeros; soft labels when asked for. */
+struct error *dataset_new(size_t count, size_t channels, size_t length, size_t classes, bool soft,
+                          struct dataset *dataset) MUST_CHECK;
+
+/* The series whose indices are given, in that order, with labels, soft labels, names and notes. */
+struct error *dataset_take(const struct dataset *from, const size_t *indices, size_t count,
+                           struct dataset *taken) MUST_CHECK;
+
+/* Copies class names and notes. */
+struct error *dataset_copy_texts(const struct dataset *from, struct dataset *to) MUST_CHECK;
+
+/* How many series each class has, into counts[V]. */
+void dataset_class_counts(const struct dataset *dataset, size_t *counts);
+
+/* The start of channel c of series i. */
+static inline float *dataset_series(const struct dataset *dataset, size_t i, size_t c)
+{
+    return dataset->x + (i * dataset->channels + c) * dataset->length;
+}
+
+/* Writes the arrays that are there to a stream. */
+struct error *dataset_write(FILE *stream, const struct dataset *dataset) MUST_CHECK;
+
+/* Safe on a dataset that is all zeros, and more than once. */
+void dataset_free(struct dataset *dataset);
+
+#endif

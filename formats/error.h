@@ -1,0 +1,33 @@
+/* Errors travel up as values.  A function that can fail returns NULL when it succeeded, else an
+ * error that its caller passes on (TRY), adds to (error_in) or frees.  Only the tools print. */
+#ifndef SC_ERROR_H
+#define SC_ERROR_H
+
+struct error;
+
+#define MUST_CHECK __attribute__((warn_unused_result))
+
+/* Makes an error.  Never fails: without memory it returns a fixed error that says so. */
+struct error *error_make(const char *format, ...) __attribute__((format(printf, 1, 2))) MUST_CHECK;
+
+/* "what: strerror(errno)". */
+struct error *error_system(const char *what) MUST_CHECK;
+
+/* Out of memory, saying for what. */
+struct error *error_memory(const char *what) MUST_CHECK;
+
+/* Puts "where: " in front.  NULL stays NULL, so that a call can be wrapped. */
+struct error *error_in(const char *where, struct error *error) MUST_CHECK;
+
+const char *error_message(const struct error *error);
+void error_free(struct error *error);
+
+/* Returns the error of the expression, if any, from the calling function. */
+#define TRY(expression)                                                                            \
+    do {                                                                                           \
+        struct error *try_error = (expression);                                                    \
+        if (try_error)                                                                             \
+            return try_error;                                                                      \
+    } while (0)
+
+#endif

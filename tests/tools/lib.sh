@@ -1,0 +1,66 @@
+# Helpers for the shell tests of the tools, which source this file.
+#
+#     . "$(dirname "$0")/lib.sh"
+#     test_that 'a pruned set has the fraction asked for' '
+#         sc-gen two-patterns -n 100 | sc-prune -p 0.7 -o kept.npy &&
+#         test "$(sc-info --json kept.npy | json count)" = 30
+#     '
+#     finish
+#
+# Each test runs in a subshell with `set -e`, in a scratch folder that all tests of the file share
+# and that is removed at the end.
+
+set -u
+: "${SC_ROOT:=$(cd "$(dirname "$0")/../.." && pwd)}"
+: "${SC_BUILD:=$SC_ROOT/build}"
+PATH="$SC_BUILD/bin:$PATH"
+data=$SC_ROOT/../shared/data
+scratch=$(mktemp -d)
+trap 'rm -rf "$scratch"' EXIT
+trap 'exit 1' INT TERM
+cd "$scratch" || exit 1
+test_count=0
+test_failures=0
+
+# test_that NAME SCRIPT
+test_that() {
+    test_count=$((test_count + 1))
+    if (set -e; eval "$2") >"$scratch/.out" 2>&1; then
+        echo "ok $test_count - $1"
+    else
+        echo "not ok $test_count - $1"
+        sed 's/^/# /' "$scratch/.out"
+        test_failures=$((test_failures + 1))
+    fi
+}
+
+# skip_that NAME REASON
+skip_that() {
+    test_count=$((test_count + 1))
+    echo "ok $test_count - $1 # SKIP $2"
+}
+
+# fails STATUS TEXT COMMAND...: the command exits with STATUS and says TEXT (a fixed string) on
+# standard error.
+fails() {
+    fails_status=$1 fails_text=$2
+    shift 2
+    fails_got=0
+    "$@" >/dev/null 2>.stderr || fails_got=$?
+    if [ "$fails_got" -ne "$fails_status" ]; then
+        echo "exit $fails_got instead of $fails_status: $*"
+        cat .stderr
+        return 1
+    fi
+    grep -qF -- "$fails_text" .stderr || {
+        echo "no '$fails_text' in what $1 said:"
+        cat .stderr
+        return 1
+    }
+}
+
+finish() {
+    echo "1..$test_count"
+    [ "$test_failures" -eq 0 ]
+    exit
+}

@@ -1,0 +1,102 @@
+/* What all tools share: options, messages, exit codes, input and output, provenance.
+ *
+ * A tool declares a struct of options that starts with a struct cli_common, a table that says which
+ * option sets which member, and a struct cli_program; cli_parse does the rest.  Usage errors exit
+ * with 2, anything else that fails with 1.
+ *
+ *     struct prune_options { struct cli_common common; double ratio; };
+ *     static const struct cli_option options[] = {
+ *         {'p', "ratio", "P", CLI_REAL, CLI_AT(prune_options, ratio), "share of the series to
+ * drop", .low = 0, .high = 0.999}, {0},
+ *     };
+ */
+#ifndef SC_CLI_H
+#define SC_CLI_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "dataset.h"
+#include "error.h"
+#include "output.h"
+#include "slp.h"
+
+enum cli_type {
+    CLI_FLAG,   /* bool: no argument */
+    CLI_SIZE,   /* size_t between low and high (high 0: no limit) */
+    CLI_SEED,   /* uint64_t */
+    CLI_REAL,   /* double between low and high (both 0: no limit) */
+    CLI_TEXT,   /* const char * */
+    CLI_CHOICE, /* int: index into choices */
+    CLI_TEXTS,  /* struct cli_texts: may be given more than once */
+};
+
+struct cli_texts {
+    const char **items;
+    size_t count;
+};
+
+struct cli_option {
+    char letter; /* or 0 */
+    const char *name;
+    const char *argument; /* its name in the help, NULL for a flag */
+    enum cli_type type;
+    size_t offset; /* of the member in the tool's struct: CLI_AT */
+    const char *help;
+    double low, high;
+    const char *const *choices; /* ends with NULL */
+    bool unrecorded;            /* does not change the result, so provenance leaves it out */
+};
+
+#define CLI_AT(options, member) offsetof(struct options, member)
+
+struct cli_common {
+    const char **files; /* arguments that are not options */
+    size_t file_count;
+    const char *output; /* -o, "-" if not given */
+    uint64_t seed;
+    size_t threads;
+    bool quiet;
+};
+
+struct cli_program {
+    const char *name;
+    const char *arguments;            /* for the usage line: "[FILE]" */
+    const char *summary;              /* one sentence */
+    const struct cli_option *options; /* ends with a row of zeros */
+    size_t most_files;                /* how many arguments it takes at most */
+    const char *notes;                /* more for --help, or NULL */
+};
+
+/* Reads the command line into options, whose defaults the caller has set (seed, threads and quiet
+ * start as 0).  Handles --help and --version, sets the thread count, installs signal handlers that
+ * remove temporary files. */
+void cli_parse(int argc, char **argv, const struct cli_program *program, void *options);
+
+/* Prints "program: message" and exits with 1 if there is an error. */
+void cli_check(struct error *error);
+/* Usage errors: prints the message and a hint to --help, exits with 2. */
+_Noreturn void cli_usage(const char *format, ...) __attribute__((format(printf, 1, 2)));
+/* A remark on standard error, unless --quiet. */
+void cli_say(const char *format, ...) __attribute__((format(printf, 1, 2)));
+/* A warning on standard error, even with --quiet. */
+void cli_warn(const char *format, ...) __attribute__((format(printf, 1, 2)));
+
+/* The first file argument, or "-". */
+const char *cli_input(const struct cli_common *common);
+
+/* Adds this run to the provenance in *notes (malloc'ed, may be NULL): tool, version, the options
+ * that matter for the result, seed, and the digests of the inputs (NULL or "" are left out). */
+void cli_record(char **notes, const char *const *digests, size_t count);
+
+/* Records this run in the dataset's notes and writes it to -o.  input_digests as above. */
+void cli_write_dataset(const struct cli_common *common, struct dataset *dataset,
+                       const char *const *digests, size_t count);
+void cli_write_pool(const struct cli_common *common, struct shapelet_pool *pool,
+                    const char *const *digests, size_t count);
+
+/* Opens -o for other data; refuses to write binary data to a terminal. */
+void cli_open_output(const char *path, bool binary, struct output *output);
+
+#endif
