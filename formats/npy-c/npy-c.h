@@ -104,7 +104,7 @@ char **npy_strings(const struct npy_array *array, struct npy_error *error);
 /* "<f4", "|b1", "<U12": the type as NumPy writes it for this machine's byte order. */
 void npy_type_name(enum npy_kind kind, size_t item_size, char name[24]);
 
-/* ---- Writing: version 1.0 (2.0 or 3.0 only where 1.0 cannot hold the header) ---- */
+/* ---- Writing: version 1.0, which holds every header that is written here ---- */
 
 /* The header that goes before the data of such an array. */
 int npy_write_header(FILE *stream, enum npy_kind kind, size_t item_size, size_t ndim,

@@ -28,6 +28,7 @@ enum cli_type {
     CLI_SEED,   /* uint64_t */
     CLI_REAL,   /* double between low and high (both 0: no limit) */
     CLI_TEXT,   /* const char * */
+    CLI_FILE,   /* const char *: a path, which provenance leaves out (the digest says more) */
     CLI_CHOICE, /* int: index into choices */
     CLI_TEXTS,  /* struct cli_texts: may be given more than once */
 };
@@ -66,6 +67,7 @@ struct cli_program {
     const char *summary;              /* one sentence */
     const struct cli_option *options; /* ends with a row of zeros */
     size_t most_files;                /* how many arguments it takes at most */
+    bool random;                      /* the seed changes the result */
     const char *notes;                /* more for --help, or NULL */
 };
 
@@ -87,8 +89,10 @@ void cli_warn(const char *format, ...) __attribute__((format(printf, 1, 2)));
 const char *cli_input(const struct cli_common *common);
 
 /* Adds this run to the provenance in *notes (malloc'ed, may be NULL): tool, version, the options
- * that matter for the result, seed, and the digests of the inputs (NULL or "" are left out). */
-void cli_record(char **notes, const char *const *digests, size_t count);
+ * that matter for the result, seed, and the digests of the inputs (those that are NULL or "" are
+ * left out). */
+void cli_record(const struct cli_common *common, char **notes, const char *const *digests,
+                size_t count);
 
 /* Records this run in the dataset's notes and writes it to -o.  input_digests as above. */
 void cli_write_dataset(const struct cli_common *common, struct dataset *dataset,

@@ -1,0 +1,426 @@
+#include "dataset.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* More classes than this are a mistake in the labels, not a classification problem. */
+enum { MOST_CLASSES = 1 << 20 };
+enum { STORE_X, STORE_Y, STORE_SOFT };
+
+/* ---- Reading ---- */
+
+static struct error *from_npy(const struct npy_error *error)
+{
+    return error_make("%s", error->message);
+}
+
+/* "(10, 1, 128)" */
+static void shape_text(const struct npy_array *array, char *text, size_t size)
+{
+    size_t used = 0;
+
+    text[0] = '\0';
+    for (size_t i = 0; i < array->ndim && used + 24 < size; i++)
+        used += (size_t)snprintf(text + used, size - used, "%s%zu", i ? ", " : "", array->shape[i]);
+}
+
+static struct error *unexpected(const struct npy_array *array, size_t position)
+{
+    char type[24], shape[256];
+
+    npy_type_name(array->kind, array->item_size, type);
+    shape_text(array, shape, sizeof shape);
+    return error_make("array %zu of type %s and shape (%s) is none of: labels (N,), soft labels "
+                      "(N, V), class names (V,), notes ()",
+                      position, type, shape);
+}
+
+/* Moves the array into a slot of the dataset as floats or ints. */
+static struct error *store(struct npy_array *array, enum npy_kind kind, struct npy_array *slot)
+{
+    struct npy_error error;
+
+    if (npy_convert(array, kind, 4, &error))
+        return from_npy(&error);
+    *slot = *array;
+    memset(array, 0, sizeof *array);
+    return NULL;
+}
+
+static struct error *store_series(struct npy_array *array, struct dataset *dataset)
+{
+    char shape[256];
+
+    if (array->kind == NPY_UNICODE)
+        return error_make("the first array must hold the series, this one holds text");
+    if (array->ndim != 2 && array->ndim != 3) {
+        shape_text(array, shape, sizeof shape);
+        return error_make("series must have the shape (N, C, L) or (N, L), not (%s)", shape);
+    }
+    dataset->flat = array->ndim == 2;
+    dataset->count = array->shape[0];
+    dataset->channels = dataset->flat ? 1 : array->shape[1];
+    dataset->length = array->shape[array->ndim - 1];
+    if (array->count == 0)
+        return error_make("no series: the shape is (%zu, %zu, %zu)", dataset->count,
+                          dataset->channels, dataset->length);
+    TRY(store(array, NPY_FLOAT, &dataset->storage[STORE_X]));
+    dataset->x = dataset->storage[STORE_X].data;
+    return NULL;
+}
+
+static struct error *store_labels(struct npy_array *array, struct dataset *dataset)
+{
+    if (array->shape[0] != dataset->count)
+        return error_make("%zu labels for %zu series", array->shape[0], dataset->count);
+    TRY(error_in("labels", store(array, NPY_INT, &dataset->storage[STORE_Y])));
+    dataset->y = dataset->storage[STORE_Y].data;
+    return NULL;
+}
+
+static struct error *store_soft(struct npy_array *array, struct dataset *dataset)
+{
+    if (array->shape[0] != dataset->count)
+        return error_make("%zu soft labels for %zu series", array->shape[0], dataset->count);
+    TRY(store(array, NPY_FLOAT, &dataset->storage[STORE_SOFT]));
+    dataset->soft = dataset->storage[STORE_SOFT].data;
+    return NULL;
+}
+
+static struct error *store_texts(const struct npy_array *array, struct dataset *dataset)
+{
+    struct npy_error error;
+    char **strings = npy_strings(array, &error);
+
+    if (!strings)
+        return from_npy(&error);
+    if (array->ndim == 1) {
+        dataset->names = strings;
+        dataset->classes = array->count;
+        return NULL;
+    }
+    dataset->notes = strdup(strings[0]);
+    free(strings);
+    return dataset->notes ? NULL : error_memory("notes");
+}
+
+/* Puts the array where it belongs by its type and shape.  position counts from 1. */
+static struct error *store_array(struct npy_array *array, size_t position, struct dataset *dataset)
+{
+    bool text = array->kind == NPY_UNICODE;
+
+    if (position == 1)
+        return store_series(array, dataset);
+    if (array->ndim == 1 && !text && array->kind != NPY_FLOAT && !dataset->y)
+        return store_labels(array, dataset);
+    if (array->ndim == 2 && array->kind == NPY_FLOAT && !dataset->soft)
+        return store_soft(array, dataset);
+    if ((array->ndim == 1 && text && !dataset->names) ||
+        (array->ndim == 0 && text && !dataset->notes))
+        return store_texts(array, dataset);
+    return unexpected(array, position);
+}
+
+static void add_to_digest(void *digest, const void *bytes, size_t size)
+{
+    digest_add(digest, bytes, size);
+}
+
+static struct error *read_arrays(npy_reader *reader, struct dataset *dataset)
+{
+    struct npy_error npy_error;
+    struct npy_array array;
+    struct digest digest;
+    struct error *error = NULL;
+    int result = 0;
+
+    digest_start(&digest);
+    npy_watch(reader, add_to_digest, &digest);
+    for (size_t position = 1; !error; position++) {
+        result = npy_next(reader, &array, &npy_error);
+        if (result <= 0)
+            break;
+        error = store_array(&array, position, dataset);
+        npy_array_free(&array);
+    }
+    if (!error && result < 0)
+        error = from_npy(&npy_error);
+    digest_finish(&digest, dataset->digest);
+    return error;
+}
+
+/* A file that holds y alone; whole numbers stored as floats are fine. */
+static struct error *read_label_file(const char *path, struct dataset *dataset)
+{
+    struct npy_error npy_error;
+    struct npy_array array;
+    struct error *error = NULL;
+    npy_reader *reader = npy_open(path, &npy_error);
+
+    if (!reader)
+        return from_npy(&npy_error);
+    if (npy_next(reader, &array, &npy_error) < 0)
+        error = from_npy(&npy_error);
+    npy_close(reader);
+    if (error)
+        return error;
+    if (array.ndim != 1 || array.kind == NPY_UNICODE)
+        error = error_make("labels must be one row of whole numbers");
+    else
+        error = store_labels(&array, dataset);
+    npy_array_free(&array);
+    return error;
+}
+
+/* ---- Checking what was read ---- */
+
+static struct error *check_labels(struct dataset *dataset)
+{
+    int32_t most = 0;
+
+    for (size_t i = 0; i < dataset->count; i++) {
+        int32_t label = dataset->y[i];
+
+        if (label < 0 || label >= MOST_CLASSES)
+            return error_make("series %zu has the label %d; classes are numbered from 0 "
+                              "(sc-import does that)",
+                              i, label);
+        most = label > most ? label : most;
+    }
+    if (!dataset->names)
+        dataset->classes = dataset->soft ? dataset->storage[STORE_SOFT].shape[1] : (size_t)most + 1;
+    if ((size_t)most >= dataset->classes)
+        return error_make("label %d, but there are only %zu classes", most, dataset->classes);
+    if (dataset->soft && dataset->storage[STORE_SOFT].shape[1] != dataset->classes)
+        return error_make("soft labels of %zu classes, class names of %zu",
+                          dataset->storage[STORE_SOFT].shape[1], dataset->classes);
+    return NULL;
+}
+
+static bool all_finite(const float *values, size_t count)
+{
+    uint32_t found = 0;
+
+    /* Infinities and NaNs have all exponent bits set. */
+    for (size_t i = 0; i < count; i++) {
+        uint32_t bits;
+
+        memcpy(&bits, values + i, sizeof bits);
+        found |= (bits & 0x7f800000u) == 0x7f800000u;
+    }
+    return !found;
+}
+
+static struct error *check_finite(const struct dataset *dataset)
+{
+    const size_t series = dataset->channels * dataset->length;
+
+    for (size_t i = 0; i < dataset->count; i++) {
+        const float *values = dataset->x + i * series;
+
+        if (all_finite(values, series))
+            continue;
+        for (size_t j = 0; j < series; j++) {
+            if (!isfinite(values[j]))
+                return error_make("series %zu, channel %zu, step %zu: %s where a number must be "
+                                  "(sc-import --missing fills gaps)",
+                                  i, j / dataset->length, j % dataset->length,
+                                  isnan(values[j]) ? "NaN" : "infinity");
+        }
+    }
+    if (dataset->soft && !all_finite(dataset->soft, dataset->count * dataset->classes))
+        return error_make("soft labels hold NaN or infinity");
+    return NULL;
+}
+
+static struct error *check(struct dataset *dataset, unsigned flags)
+{
+    if (dataset->y)
+        TRY(check_labels(dataset));
+    else if (flags & DATASET_LABELLED)
+        return error_make("no labels: they follow the series in the file, or --labels names "
+                          "their file");
+    else if (dataset->soft)
+        return error_make("soft labels without labels");
+    if (!(flags & DATASET_ALLOW_NAN))
+        TRY(check_finite(dataset));
+    return NULL;
+}
+
+static struct error *read_from(npy_reader *reader, const char *labels, unsigned flags,
+                               struct dataset *dataset)
+{
+    struct error *error = read_arrays(reader, dataset);
+
+    if (!error && labels) {
+        if (dataset->y)
+            error = error_make("the file has labels of its own, so --labels makes no sense");
+        else
+            error = error_in(labels, read_label_file(labels, dataset));
+    }
+    if (!error)
+        error = check(dataset, flags);
+    if (error)
+        dataset_free(dataset);
+    return error;
+}
+
+struct error *dataset_read(const char *path, const char *labels, unsigned flags,
+                           struct dataset *dataset)
+{
+    const char *shown = strcmp(path, "-") == 0 ? "standard input" : path;
+    struct npy_error npy_error;
+    struct error *error;
+    npy_reader *reader;
+
+    memset(dataset, 0, sizeof *dataset);
+    reader = npy_open(path, &npy_error);
+    if (!reader)
+        return error_in(shown, from_npy(&npy_error));
+    error = read_from(reader, labels, flags, dataset);
+    npy_close(reader);
+    return error_in(shown, error);
+}
+
+struct error *dataset_read_memory(const void *bytes, size_t size, unsigned flags,
+                                  struct dataset *dataset)
+{
+    struct npy_error npy_error;
+    struct error *error;
+    npy_reader *reader;
+
+    memset(dataset, 0, sizeof *dataset);
+    reader = npy_open_memory(bytes, size, &npy_error);
+    if (!reader)
+        return from_npy(&npy_error);
+    error = read_from(reader, NULL, flags, dataset);
+    npy_close(reader);
+    return error;
+}
+
+/* ---- Making and taking apart ---- */
+
+struct error *dataset_new(size_t count, size_t channels, size_t length, size_t classes, bool soft,
+                          struct dataset *dataset)
+{
+    const size_t series[] = {count, channels, length}, logits[] = {count, classes};
+    struct npy_array *storage = dataset->storage;
+    struct npy_error npy_error;
+
+    memset(dataset, 0, sizeof *dataset);
+    if (npy_array_new(&storage[STORE_X], NPY_FLOAT, 4, 3, series, &npy_error) ||
+        npy_array_new(&storage[STORE_Y], NPY_INT, 4, 1, series, &npy_error) ||
+        (soft && npy_array_new(&storage[STORE_SOFT], NPY_FLOAT, 4, 2, logits, &npy_error))) {
+        dataset_free(dataset);
+        return from_npy(&npy_error);
+    }
+    dataset->count = count;
+    dataset->channels = channels;
+    dataset->length = length;
+    dataset->classes = classes;
+    dataset->x = storage[STORE_X].data;
+    dataset->y = storage[STORE_Y].data;
+    dataset->soft = storage[STORE_SOFT].data;
+    return NULL;
+}
+
+/* A copy of strings in one block, as npy_strings makes it. */
+static char **copy_strings(char *const *strings, size_t count)
+{
+    size_t bytes = count * sizeof *strings;
+    char **copy, *next;
+
+    for (size_t i = 0; i < count; i++)
+        bytes += strlen(strings[i]) + 1;
+    copy = malloc(bytes ? bytes : 1);
+    if (!copy)
+        return NULL;
+    next = (char *)(copy + count);
+    for (size_t i = 0; i < count; i++) {
+        copy[i] = next;
+        next = stpcpy(next, strings[i]) + 1;
+    }
+    return copy;
+}
+
+struct error *dataset_copy_texts(const struct dataset *from, struct dataset *to)
+{
+    char **names = NULL;
+    char *notes = NULL;
+
+    if ((from->names && !(names = copy_strings(from->names, from->classes))) ||
+        (from->notes && !(notes = strdup(from->notes)))) {
+        free(names);
+        return error_memory("class names");
+    }
+    free(to->names);
+    free(to->notes);
+    to->names = names;
+    to->notes = notes;
+    return NULL;
+}
+
+struct error *dataset_take(const struct dataset *from, const size_t *indices, size_t count,
+                           struct dataset *taken)
+{
+    const size_t series = from->channels * from->length;
+    struct error *error;
+
+    TRY(dataset_new(count, from->channels, from->length, from->classes, from->soft != NULL, taken));
+    taken->flat = from->flat;
+    for (size_t i = 0; i < count; i++) {
+        size_t source = indices[i];
+
+        memcpy(taken->x + i * series, from->x + source * series, series * sizeof *from->x);
+        if (from->y)
+            taken->y[i] = from->y[source];
+        if (from->soft)
+            memcpy(taken->soft + i * from->classes, from->soft + source * from->classes,
+                   from->classes * sizeof *from->soft);
+    }
+    if (!from->y)
+        taken->y = NULL;
+    error = dataset_copy_texts(from, taken);
+    if (error)
+        dataset_free(taken);
+    return error;
+}
+
+void dataset_class_counts(const struct dataset *dataset, size_t *counts)
+{
+    memset(counts, 0, dataset->classes * sizeof *counts);
+    for (size_t i = 0; i < dataset->count; i++)
+        counts[dataset->y[i]]++;
+}
+
+void dataset_free(struct dataset *dataset)
+{
+    for (size_t i = 0; i < sizeof dataset->storage / sizeof *dataset->storage; i++)
+        npy_array_free(&dataset->storage[i]);
+    free(dataset->names);
+    free(dataset->notes);
+    memset(dataset, 0, sizeof *dataset);
+}
+
+/* ---- Writing ---- */
+
+struct error *dataset_write(FILE *stream, const struct dataset *dataset)
+{
+    const size_t series[] = {dataset->count, dataset->channels, dataset->length};
+    const size_t features[] = {dataset->count, dataset->channels * dataset->length};
+    const size_t logits[] = {dataset->count, dataset->classes};
+    const char *notes = dataset->notes;
+    struct npy_error error;
+
+    if (npy_write_data(stream, NPY_FLOAT, 4, dataset->flat ? 2 : 3,
+                       dataset->flat ? features : series, dataset->x, &error) ||
+        (dataset->y &&
+         npy_write_data(stream, NPY_INT, 4, 1, &dataset->count, dataset->y, &error)) ||
+        (dataset->soft && npy_write_data(stream, NPY_FLOAT, 4, 2, logits, dataset->soft, &error)) ||
+        (dataset->names && npy_write_strings(stream, (const char *const *)dataset->names, 1,
+                                             dataset->classes, &error)) ||
+        (notes && npy_write_strings(stream, &notes, 0, 1, &error)))
+        return from_npy(&error);
+    return NULL;
+}

@@ -1,0 +1,443 @@
+#include "common/cli.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <math.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/parallel.h"
+#include "common/progress.h"
+
+/* The program that runs, for messages and provenance. */
+static const struct cli_program *current;
+static bool quiet;
+/* The options that were given and matter for the result, as " --name=value ...". */
+static char *recorded;
+
+static const struct cli_option common_options[] = {
+    {'o', "output", "FILE", CLI_FILE, CLI_AT(cli_common, output),
+     "write to FILE instead of standard output", 0},
+    {0, "seed", "N", CLI_SEED, CLI_AT(cli_common, seed), "seed of all random choices", 0},
+    {0, "threads", "N", CLI_SIZE, CLI_AT(cli_common, threads),
+     "threads to use, 0 for one per core; never changes the result", .high = 256,
+     .unrecorded = true},
+    {'q', "quiet", NULL, CLI_FLAG, CLI_AT(cli_common, quiet), "no progress bar, no remarks",
+     .unrecorded = true},
+    {0},
+};
+
+/* ---- Messages ---- */
+
+static void message(const char *format, va_list arguments)
+{
+    progress_end();
+    fprintf(stderr, "%s: ", current->name);
+    vfprintf(stderr, format, arguments);
+    fputc('\n', stderr);
+}
+
+void cli_usage(const char *format, ...)
+{
+    va_list arguments;
+
+    va_start(arguments, format);
+    message(format, arguments);
+    va_end(arguments);
+    fprintf(stderr, "Try '%s --help'.\n", current->name);
+    exit(2);
+}
+
+void cli_say(const char *format, ...)
+{
+    va_list arguments;
+
+    if (quiet)
+        return;
+    va_start(arguments, format);
+    message(format, arguments);
+    va_end(arguments);
+}
+
+void cli_warn(const char *format, ...)
+{
+    va_list arguments;
+
+    va_start(arguments, format);
+    message(format, arguments);
+    va_end(arguments);
+}
+
+void cli_check(struct error *error)
+{
+    if (!error)
+        return;
+    cli_warn("%s", error_message(error));
+    error_free(error);
+    output_abort_all_from_signal();
+    exit(1);
+}
+
+/* ---- Help ---- */
+
+/* The value that a member holds now: its default. */
+static void print_default(const struct cli_option *option, const void *options)
+{
+    const void *member = (const char *)options + option->offset;
+
+    switch (option->type) {
+    case CLI_SIZE:
+        printf(" [%zu]", *(const size_t *)member);
+        break;
+    case CLI_SEED:
+        printf(" [%llu]", (unsigned long long)*(const uint64_t *)member);
+        break;
+    case CLI_REAL:
+        printf(" [%g]", *(const double *)member);
+        break;
+    case CLI_CHOICE:
+        printf(" [%s]", option->choices[*(const int *)member]);
+        break;
+    case CLI_TEXT:
+        if (*(const char *const *)member)
+            printf(" [%s]", *(const char *const *)member);
+        break;
+    default:
+        break;
+    }
+}
+
+static void print_options(const struct cli_option *option, const void *options)
+{
+    for (; option->name; option++) {
+        char left[64];
+
+        snprintf(left, sizeof left, "%c%c%c --%s%s%s", option->letter ? '-' : ' ',
+                 option->letter ? option->letter : ' ', option->letter ? ',' : ' ', option->name,
+                 option->argument ? "=" : "", option->argument ? option->argument : "");
+        printf("  %-26s %s", left, option->help);
+        if (option->type == CLI_CHOICE) {
+            printf(":");
+            for (const char *const *choice = option->choices; *choice; choice++)
+                printf("%s %s", choice == option->choices ? "" : ",", *choice);
+        }
+        print_default(option, options);
+        putchar('\n');
+    }
+}
+
+_Noreturn static void print_help(const void *options)
+{
+    printf("Usage: %s [OPTION]... %s\n%s\n\n", current->name, current->arguments, current->summary);
+    print_options(current->options, options);
+    print_options(common_options, options);
+    printf("      --help                 show this and exit\n"
+           "      --version              show the version and exit\n");
+    if (current->notes)
+        printf("\n%s\n", current->notes);
+    printf("\nMore: man %s\n", current->name);
+    exit(fflush(stdout) ? 1 : 0);
+}
+
+/* ---- Values ---- */
+
+static void parse_size(const struct cli_option *option, const char *text, size_t *value)
+{
+    unsigned long long number;
+    char *end;
+
+    errno = 0;
+    number = strtoull(text, &end, 10);
+    if (!isdigit((unsigned char)text[0]) || *end || errno || number > SIZE_MAX)
+        cli_usage("--%s: '%s' is not a whole number", option->name, text);
+    if ((double)number < option->low)
+        cli_usage("--%s: %s is too small (at least %.0f)", option->name, text, option->low);
+    if (option->high > 0 && (double)number > option->high)
+        cli_usage("--%s: %s is too large (at most %.0f)", option->name, text, option->high);
+    *value = (size_t)number;
+}
+
+static void parse_seed(const struct cli_option *option, const char *text, uint64_t *value)
+{
+    char *end;
+
+    errno = 0;
+    *value = strtoull(text, &end, 10);
+    if (!isdigit((unsigned char)text[0]) || *end || errno)
+        cli_usage("--%s: '%s' is not a whole number", option->name, text);
+}
+
+static void parse_real(const struct cli_option *option, const char *text, double *value)
+{
+    char *end;
+
+    *value = strtod(text, &end);
+    if (end == text || *end || !isfinite(*value))
+        cli_usage("--%s: '%s' is not a number", option->name, text);
+    if ((option->low != 0 || option->high != 0) && (*value < option->low || *value > option->high))
+        cli_usage("--%s: %s is out of range (%g to %g)", option->name, text, option->low,
+                  option->high);
+}
+
+static void parse_choice(const struct cli_option *option, const char *text, int *value)
+{
+    char known[256] = "";
+
+    for (int i = 0; option->choices[i]; i++) {
+        if (strcmp(text, option->choices[i]) == 0) {
+            *value = i;
+            return;
+        }
+        snprintf(known + strlen(known), sizeof known - strlen(known), "%s%s", i ? ", " : "",
+                 option->choices[i]);
+    }
+    cli_usage("--%s: '%s' is none of: %s", option->name, text, known);
+}
+
+static void add_text(struct cli_texts *texts, const char *text)
+{
+    const char **items = realloc(texts->items, (texts->count + 1) * sizeof *items);
+
+    if (!items)
+        cli_check(error_memory("options"));
+    texts->items = items;
+    texts->items[texts->count++] = text;
+}
+
+static void record(const struct cli_option *option, const char *text)
+{
+    char *longer;
+
+    if (option->unrecorded || option->type == CLI_FILE || option->type == CLI_SEED)
+        return;
+    if (asprintf(&longer, "%s --%s%s%s", recorded ? recorded : "", option->name, text ? "=" : "",
+                 text ? text : "") < 0)
+        cli_check(error_memory("options"));
+    free(recorded);
+    recorded = longer;
+}
+
+static void set_option(const struct cli_option *option, const char *text, void *options)
+{
+    void *member = (char *)options + option->offset;
+
+    switch (option->type) {
+    case CLI_FLAG:
+        *(bool *)member = true;
+        break;
+    case CLI_SIZE:
+        parse_size(option, text, member);
+        break;
+    case CLI_SEED:
+        parse_seed(option, text, member);
+        break;
+    case CLI_REAL:
+        parse_real(option, text, member);
+        break;
+    case CLI_TEXT:
+    case CLI_FILE:
+        *(const char **)member = text;
+        break;
+    case CLI_CHOICE:
+        parse_choice(option, text, member);
+        break;
+    case CLI_TEXTS:
+        add_text(member, text);
+        break;
+    }
+    record(option, text);
+}
+
+/* ---- The command line ---- */
+
+static const struct cli_option *find_in(const struct cli_option *option, char letter,
+                                        const char *name, size_t length)
+{
+    for (; option->name; option++) {
+        if (name ? strlen(option->name) == length && strncmp(option->name, name, length) == 0
+                 : option->letter && option->letter == letter)
+            return option;
+    }
+    return NULL;
+}
+
+static const struct cli_option *find_option(char letter, const char *name, size_t length)
+{
+    const struct cli_option *option = find_in(current->options, letter, name, length);
+
+    return option ? option : find_in(common_options, letter, name, length);
+}
+
+/* "--name", "--name=value" or "--name value".  Returns how many arguments it took. */
+static int parse_long(char **argv, void *options)
+{
+    const char *name = argv[0] + 2, *equals = strchr(name, '=');
+    size_t length = equals ? (size_t)(equals - name) : strlen(name);
+    const struct cli_option *option;
+
+    if (strcmp(name, "help") == 0)
+        print_help(options);
+    if (strcmp(name, "version") == 0) {
+        printf("%s (shapecond) %s\n", current->name, SHAPECOND_VERSION);
+        exit(fflush(stdout) ? 1 : 0);
+    }
+    option = find_option(0, name, length);
+    if (!option)
+        cli_usage("unknown option '--%.*s'", (int)length, name);
+    if (!option->argument) {
+        if (equals)
+            cli_usage("--%s takes no value", option->name);
+        set_option(option, NULL, options);
+        return 1;
+    }
+    if (!equals && !argv[1])
+        cli_usage("--%s needs a value: --%s=%s", option->name, option->name, option->argument);
+    set_option(option, equals ? equals + 1 : argv[1], options);
+    return equals ? 1 : 2;
+}
+
+/* "-qo FILE", "-oFILE".  Returns how many arguments it took. */
+static int parse_letters(char **argv, void *options)
+{
+    for (const char *letter = argv[0] + 1; *letter; letter++) {
+        const struct cli_option *option = find_option(*letter, NULL, 0);
+
+        if (!option)
+            cli_usage("unknown option '-%c'", *letter);
+        if (!option->argument) {
+            set_option(option, NULL, options);
+            continue;
+        }
+        if (!letter[1] && !argv[1])
+            cli_usage("-%c needs a value: -%c %s", *letter, *letter, option->argument);
+        set_option(option, letter[1] ? letter + 1 : argv[1], options);
+        return letter[1] ? 1 : 2;
+    }
+    return 1;
+}
+
+static void remove_temporaries(int signal_number)
+{
+    output_abort_all_from_signal();
+    signal(signal_number, SIG_DFL);
+    raise(signal_number);
+}
+
+static void catch_signals(void)
+{
+    static const int fatal[] = {SIGHUP, SIGINT, SIGTERM, SIGPIPE};
+    struct sigaction action = {.sa_handler = remove_temporaries};
+
+    for (size_t i = 0; i < sizeof fatal / sizeof *fatal; i++) {
+        struct sigaction before;
+
+        /* What was ignored when the program started stays ignored (nohup). */
+        if (sigaction(fatal[i], NULL, &before) == 0 && before.sa_handler != SIG_IGN)
+            sigaction(fatal[i], &action, NULL);
+    }
+}
+
+void cli_parse(int argc, char **argv, const struct cli_program *program, void *options)
+{
+    struct cli_common *common = options;
+    bool only_files = false;
+
+    current = program;
+    common->output = "-";
+    common->files = calloc((size_t)argc + 1, sizeof *common->files);
+    if (!common->files)
+        cli_check(error_memory("options"));
+    for (int i = 1; i < argc;) {
+        const char *argument = argv[i];
+
+        if (only_files || argument[0] != '-' || argument[1] == '\0') {
+            common->files[common->file_count++] = argument;
+            i++;
+        } else if (strcmp(argument, "--") == 0) {
+            only_files = true;
+            i++;
+        } else {
+            i += argument[1] == '-' ? parse_long(argv + i, options)
+                                    : parse_letters(argv + i, options);
+        }
+    }
+    if (common->file_count > program->most_files)
+        cli_usage("one argument too many: '%s'", common->files[program->most_files]);
+    quiet = common->quiet;
+    parallel_set_threads((unsigned)common->threads);
+    catch_signals();
+}
+
+const char *cli_input(const struct cli_common *common)
+{
+    return common->file_count ? common->files[0] : "-";
+}
+
+/* ---- Provenance ---- */
+
+void cli_record(const struct cli_common *common, char **notes, const char *const *digests,
+                size_t count)
+{
+    char *text = NULL;
+    size_t size = 0;
+    FILE *stream = open_memstream(&text, &size);
+
+    if (!stream)
+        cli_check(error_memory("provenance"));
+    if (*notes && **notes)
+        fprintf(stream, "%s\n", *notes);
+    fprintf(stream, "%s %s%s", current->name, SHAPECOND_VERSION, recorded ? recorded : "");
+    if (current->random)
+        fprintf(stream, " --seed=%llu", (unsigned long long)common->seed);
+    for (size_t i = 0; i < count; i++) {
+        if (digests[i] && digests[i][0])
+            fprintf(stream, " <%s", digests[i]);
+    }
+    if (fclose(stream))
+        cli_check(error_memory("provenance"));
+    free(*notes);
+    *notes = text;
+}
+
+/* ---- Output ---- */
+
+void cli_open_output(const char *path, bool binary, struct output *output)
+{
+    if (binary && strcmp(path, "-") == 0 && isatty(STDOUT_FILENO))
+        cli_usage("will not write binary data to a terminal; use -o FILE or a pipe");
+    cli_check(output_open(path, output));
+}
+
+/* Ends an output with what writing it said. */
+static void finish_output(struct output *output, const char *path, struct error *error)
+{
+    if (error) {
+        output_abort(output);
+        cli_check(error_in(strcmp(path, "-") == 0 ? "standard output" : path, error));
+    }
+    cli_check(output_commit(output));
+}
+
+void cli_write_dataset(const struct cli_common *common, struct dataset *dataset,
+                       const char *const *digests, size_t count)
+{
+    struct output output;
+
+    cli_open_output(common->output, true, &output);
+    cli_record(common, &dataset->notes, digests, count);
+    finish_output(&output, common->output, dataset_write(output.stream, dataset));
+}
+
+void cli_write_pool(const struct cli_common *common, struct shapelet_pool *pool,
+                    const char *const *digests, size_t count)
+{
+    struct output output;
+
+    cli_open_output(common->output, true, &output);
+    cli_record(common, &pool->notes, digests, count);
+    finish_output(&output, common->output, slp_write(output.stream, pool));
+}
