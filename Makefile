@@ -23,7 +23,8 @@ MANDIR ?= $(PREFIX)/share/man
 BUILD ?= build
 CFLAGS ?= -O3 -g
 WARNINGS := -Wall -Wextra -Wpedantic -Wshadow -Wstrict-prototypes -Wmissing-prototypes \
-            -Wpointer-arith -Wwrite-strings -Wvla -Wimplicit-fallthrough -Wconversion -Wno-sign-conversion
+            -Wpointer-arith -Wwrite-strings -Wvla -Wimplicit-fallthrough -Wconversion -Wno-sign-conversion \
+            -Wno-missing-field-initializers
 ALL_CFLAGS := -std=c11 -D_GNU_SOURCE -DSHAPECOND_VERSION='"$(VERSION)"' $(WARNINGS) \
               -Iformats -Ilib -Itools -fno-math-errno -fno-trapping-math -pthread -MMD -MP
 ifeq ($(WERROR),1)

@@ -21,8 +21,8 @@ static char *recorded;
 
 static const struct cli_option common_options[] = {
     {'o', "output", "FILE", CLI_FILE, CLI_AT(cli_common, output),
-     "write to FILE instead of standard output", 0},
-    {0, "seed", "N", CLI_SEED, CLI_AT(cli_common, seed), "seed of all random choices", 0},
+     "write to FILE instead of standard output"},
+    {0, "seed", "N", CLI_SEED, CLI_AT(cli_common, seed), "seed of all random choices"},
     {0, "threads", "N", CLI_SIZE, CLI_AT(cli_common, threads),
      "threads to use, 0 for one per core; never changes the result", .high = 256,
      .unrecorded = true},
