@@ -248,19 +248,19 @@ static struct error *check(struct dataset *dataset, unsigned flags)
     return NULL;
 }
 
-static struct error *read_from(npy_reader *reader, const char *labels, unsigned flags,
-                               struct dataset *dataset)
+/* Errors name the file that they are about; shown is the main one. */
+static struct error *read_from(npy_reader *reader, const char *shown, const char *labels,
+                               unsigned flags, struct dataset *dataset)
 {
-    struct error *error = read_arrays(reader, dataset);
+    struct error *error = error_in(shown, read_arrays(reader, dataset));
 
-    if (!error && labels) {
-        if (dataset->y)
-            error = error_make("the file has labels of its own, so --labels makes no sense");
-        else
-            error = error_in(labels, read_label_file(labels, dataset));
-    }
+    if (!error && labels && dataset->y)
+        error = error_make("%s: has labels of its own, so --labels makes no sense", shown);
+    else if (!error && labels)
+        error = error_in(labels, read_label_file(labels, dataset));
     if (!error)
-        error = check(dataset, flags);
+        error = error_in(shown, check(dataset, flags));
+    npy_close(reader);
     if (error)
         dataset_free(dataset);
     return error;
@@ -270,33 +270,25 @@ struct error *dataset_read(const char *path, const char *labels, unsigned flags,
                            struct dataset *dataset)
 {
     const char *shown = strcmp(path, "-") == 0 ? "standard input" : path;
-    struct npy_error npy_error;
-    struct error *error;
-    npy_reader *reader;
+    struct npy_error error;
+    npy_reader *reader = npy_open(path, &error);
 
     memset(dataset, 0, sizeof *dataset);
-    reader = npy_open(path, &npy_error);
     if (!reader)
-        return error_in(shown, from_npy(&npy_error));
-    error = read_from(reader, labels, flags, dataset);
-    npy_close(reader);
-    return error_in(shown, error);
+        return error_in(shown, from_npy(&error));
+    return read_from(reader, shown, labels, flags, dataset);
 }
 
 struct error *dataset_read_memory(const void *bytes, size_t size, unsigned flags,
                                   struct dataset *dataset)
 {
-    struct npy_error npy_error;
-    struct error *error;
-    npy_reader *reader;
+    struct npy_error error;
+    npy_reader *reader = npy_open_memory(bytes, size, &error);
 
     memset(dataset, 0, sizeof *dataset);
-    reader = npy_open_memory(bytes, size, &npy_error);
     if (!reader)
-        return from_npy(&npy_error);
-    error = read_from(reader, NULL, flags, dataset);
-    npy_close(reader);
-    return error;
+        return from_npy(&error);
+    return read_from(reader, "memory", NULL, flags, dataset);
 }
 
 /* ---- Making and taking apart ---- */

@@ -153,6 +153,8 @@ static int parse_type(const char *descr, struct npy_header *header, struct npy_e
     char *end = NULL;
     unsigned long size;
 
+    if (kind == 'O')
+        return npy_fail(error, "array of Python objects; save numbers instead: x.astype('f4')");
     if (!order || !strchr("<>|=", order) || !kind || !isdigit((unsigned char)descr[2]))
         return npy_fail(error, "unknown type '%s'", descr);
     size = strtoul(descr + 2, &end, 10);
@@ -181,9 +183,6 @@ static int parse_type(const char *descr, struct npy_header *header, struct npy_e
             return 0;
         }
         break;
-    case 'O':
-        return npy_fail(
-            error, "array of Python objects ('%s'); save numbers instead: x.astype('f4')", descr);
     case 'c':
         return npy_fail(error, "expected real numbers, got complex%lu", size * 8);
     default:
