@@ -59,6 +59,18 @@ fails() {
     }
 }
 
+# The first Python of $PYTHON, python3 and Debian's that has the modules; nothing if none has.
+#     python=$(python_with numpy)
+python_with() {
+    for python_module; do python_imports="${python_imports-}import $python_module;"; done
+    for python_candidate in "${PYTHON:-python3}" python3 /usr/bin/python3; do
+        if "$python_candidate" -c "$python_imports" 2>/dev/null; then
+            echo "$python_candidate"
+            return
+        fi
+    done
+}
+
 finish() {
     echo "1..$test_count"
     [ "$test_failures" -eq 0 ]
