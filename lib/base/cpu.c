@@ -1,0 +1,47 @@
+/* The level is found once and kept; two threads that both find it store
+ * the same value. */
+#include "base/cpu.h"
+
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+
+static enum cpu_level machine_level(void)
+{
+#if defined(__x86_64__)
+    __builtin_cpu_init();
+    if (!__builtin_cpu_supports("avx2") || !__builtin_cpu_supports("fma"))
+        return CPU_GENERIC;
+    if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512vl") &&
+        __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512bw"))
+        return CPU_AVX512;
+    return CPU_AVX2;
+#else
+    return CPU_GENERIC;
+#endif
+}
+
+static enum cpu_level wanted_level(void)
+{
+    const char *wanted = getenv("SHAPECOND_CPU");
+
+    if (wanted && strcmp(wanted, "generic") == 0)
+        return CPU_GENERIC;
+    if (wanted && strcmp(wanted, "avx2") == 0)
+        return CPU_AVX2;
+    return CPU_AVX512;
+}
+
+enum cpu_level cpu_level(void)
+{
+    static _Atomic int known = -1;
+    int level = atomic_load_explicit(&known, memory_order_relaxed);
+
+    if (level < 0) {
+        enum cpu_level machine = machine_level(), wanted = wanted_level();
+
+        level = wanted < machine ? (int)wanted : (int)machine;
+        atomic_store_explicit(&known, level, memory_order_relaxed);
+    }
+    return (enum cpu_level)level;
+}
