@@ -390,7 +390,10 @@ void cli_record(const struct cli_common *common, char **notes, const char *const
         cli_check(error_memory("provenance"));
     if (*notes && **notes)
         fprintf(stream, "%s\n", *notes);
-    fprintf(stream, "%s %s%s", current->name, SHAPECOND_VERSION, recorded ? recorded : "");
+    fprintf(stream, "%s %s", current->name, SHAPECOND_VERSION);
+    for (size_t i = 0; current->words && i < common->file_count; i++)
+        fprintf(stream, " %s", common->files[i]);
+    fputs(recorded ? recorded : "", stream);
     if (current->random)
         fprintf(stream, " --seed=%llu", (unsigned long long)common->seed);
     for (size_t i = 0; i < count; i++) {

@@ -68,6 +68,7 @@ struct cli_program {
     const struct cli_option *options; /* ends with a row of zeros */
     size_t most_files;                /* how many arguments it takes at most */
     bool random;                      /* the seed changes the result */
+    bool words;                       /* the arguments are words that provenance keeps, not files */
     const char *notes;                /* more for --help, or NULL */
 };
 
