@@ -87,23 +87,20 @@ int main(int argc, char **argv)
     struct gen_options opt = {.set = generate_defaults()};
     struct dataset dataset;
     struct planted_list truth;
-    struct output table;
+    struct output outputs[2];
 
     cli_parse(argc, argv, &program, &opt);
     opt.set.kind = kind_of(&opt);
     opt.set.seed = opt.common.seed;
     cli_check(generate(&opt.set, &dataset, &truth));
 
-    /* The table takes its name last, when both files are written. */
+    cli_record(&opt.common, &dataset.notes, NULL, 0);
+    cli_stage_dataset(opt.common.output, &dataset, &outputs[0]);
     if (opt.truth) {
-        cli_open_output(opt.truth, false, &table);
-        write_truth(&truth, &dataset, table.stream);
-        if (fflush(table.stream) || ferror(table.stream))
-            cli_check(error_system(opt.truth));
+        cli_open_output(opt.truth, false, &outputs[1]);
+        write_truth(&truth, &dataset, outputs[1].stream);
     }
-    cli_write_dataset(&opt.common, &dataset, NULL, 0);
-    if (opt.truth)
-        cli_check(output_commit(&table));
+    cli_commit(outputs, (const char *[]){opt.common.output, opt.truth}, opt.truth ? 2 : 1);
     planted_free(&truth);
     dataset_free(&dataset);
     return 0;
