@@ -390,7 +390,10 @@ void cli_record(const struct cli_common *common, char **notes, const char *const
         cli_check(error_memory("provenance"));
     if (*notes && **notes)
         fprintf(stream, "%s\n", *notes);
-    fprintf(stream, "%s %s%s", current->name, SHAPECOND_VERSION, recorded ? recorded : "");
+    fprintf(stream, "%s %s", current->name, SHAPECOND_VERSION);
+    for (size_t i = 0; current->words && i < common->file_count; i++)
+        fprintf(stream, " %s", common->files[i]);
+    fputs(recorded ? recorded : "", stream);
     if (current->random)
         fprintf(stream, " --seed=%llu", (unsigned long long)common->seed);
     for (size_t i = 0; i < count; i++) {
@@ -412,14 +415,35 @@ void cli_open_output(const char *path, bool binary, struct output *output)
     cli_check(output_open(path, output));
 }
 
+static const char *shown_output(const char *path)
+{
+    return strcmp(path, "-") == 0 ? "standard output" : path;
+}
+
 /* Ends an output with what writing it said. */
 static void finish_output(struct output *output, const char *path, struct error *error)
 {
     if (error) {
         output_abort(output);
-        cli_check(error_in(strcmp(path, "-") == 0 ? "standard output" : path, error));
+        cli_check(error_in(shown_output(path), error));
     }
     cli_check(output_commit(output));
+}
+
+void cli_stage_dataset(const char *path, const struct dataset *dataset, struct output *output)
+{
+    cli_open_output(path, true, output);
+    cli_check(error_in(shown_output(path), dataset_write(output->stream, dataset)));
+}
+
+void cli_commit(struct output *outputs, const char *const *paths, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        if (fflush(outputs[i].stream) || ferror(outputs[i].stream))
+            cli_check(error_system(shown_output(paths[i])));
+    }
+    for (size_t i = 0; i < count; i++)
+        cli_check(output_commit(&outputs[i]));
 }
 
 void cli_write_dataset(const struct cli_common *common, struct dataset *dataset,

@@ -68,6 +68,7 @@ struct cli_program {
     const struct cli_option *options; /* ends with a row of zeros */
     size_t most_files;                /* how many arguments it takes at most */
     bool random;                      /* the seed changes the result */
+    bool words;                       /* the arguments are words that provenance keeps, not files */
     const char *notes;                /* more for --help, or NULL */
 };
 
@@ -99,6 +100,12 @@ void cli_write_dataset(const struct cli_common *common, struct dataset *dataset,
                        const char *const *digests, size_t count);
 void cli_write_pool(const struct cli_common *common, struct shapelet_pool *pool,
                     const char *const *digests, size_t count);
+
+/* For tools that write several files: opens the path and writes the dataset, which takes its name
+ * only in cli_commit. */
+void cli_stage_dataset(const char *path, const struct dataset *dataset, struct output *output);
+/* Puts outputs in place, but none before all of them have been written in full. */
+void cli_commit(struct output *outputs, const char *const *paths, size_t count);
 
 /* Opens -o for other data; refuses to write binary data to a terminal. */
 void cli_open_output(const char *path, bool binary, struct output *output);
