@@ -7,8 +7,8 @@
 #     '
 #     finish
 #
-# Each test runs in a subshell with `set -e`, in a scratch folder that all tests of the file share
-# and that is removed at the end.
+# Each test runs in a subshell with `set -e`: the first command that fails ends it.  All tests of a
+# file share a scratch folder that is removed at the end.
 
 set -u
 : "${SC_ROOT:=$(cd "$(dirname "$0")/../.." && pwd)}"
@@ -25,7 +25,13 @@ test_failures=0
 # test_that NAME SCRIPT
 test_that() {
     test_count=$((test_count + 1))
-    if (set -e; eval "$2") >"$scratch/.out" 2>&1; then
+    # Not inside the condition itself: there the shell would ignore set -e.
+    (
+        set -e
+        eval "$2"
+    ) >"$scratch/.out" 2>&1
+    test_status=$?
+    if [ "$test_status" -eq 0 ]; then
         echo "ok $test_count - $1"
     else
         echo "not ok $test_count - $1"
@@ -69,6 +75,14 @@ python_with() {
             return
         fi
     done
+}
+
+# refute COMMAND...: the command fails.  (set -e takes no notice of "! command".)
+refute() {
+    if "$@"; then
+        echo "succeeded: $*"
+        return 1
+    fi
 }
 
 finish() {

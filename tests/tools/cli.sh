@@ -1,0 +1,212 @@
+#!/bin/sh
+# What all tools share: options, exit codes, output files that are whole or not there, provenance.
+. "$(dirname "$0")/lib.sh"
+
+tools=$(cd "$SC_BUILD/bin" && ls)
+
+test_that 'every tool has --help that names its options and exits with 0' '
+    for tool in $tools; do
+        $tool --help >help
+        grep -q "^Usage: $tool " help
+        grep -q -- "--seed=N" help
+        grep -q "man $tool" help
+    done
+'
+test_that 'every tool has --version' '
+    for tool in $tools; do
+        $tool --version | grep -qE "^$tool \(shapecond\) [0-9]+\.[0-9]+\.[0-9]+$"
+    done
+'
+test_that 'every tool has a manual page that names all of its options, and lint is clean' '
+    for tool in $tools; do
+        page=$SC_ROOT/man/$tool.1
+        mandoc -T lint -W warning "$page"
+        mandoc -T utf8 "$page" | col -b >text
+        for option in $($tool --help | grep -oE "^ +(-., )?--[a-z-]+" | grep -oE -- "--[a-z-]+"); do
+            case $option in --help|--version|--seed|--threads|--quiet|--output) continue ;; esac
+            grep -q -- "$option" text || { echo "$page: no $option"; exit 1; }
+        done
+    done
+'
+test_that 'the other manual pages are clean' '
+    mandoc -T lint -W warning "$SC_ROOT"/man/*.[2-9]
+'
+test_that 'usage errors say what is wrong and exit with 2' '
+    fails 2 "unknown option '"'--wrong'"'" sc-gen --wrong cbf
+    fails 2 "unknown option '"'-x'"'" sc-gen -x cbf
+    fails 2 "--count needs a value" sc-gen cbf --count
+    fails 2 "is not a whole number" sc-gen cbf -n ten
+    fails 2 "is not a whole number" sc-gen cbf -n -5
+    fails 2 "is too small" sc-gen cbf -n 0
+    fails 2 "is not a number" sc-gen cbf --noise=loud
+    fails 2 "is out of range" sc-gen cbf --noise=-1
+    fails 2 "takes no value" sc-gen cbf --quiet=yes
+    fails 2 "one argument too many" sc-gen cbf cbf
+    fails 2 "is not a whole number" sc-gen cbf --seed=-1
+    fails 2 "is too large" sc-gen cbf --threads=1000
+    fails 2 "Try '"'sc-gen --help'"'" sc-gen --wrong
+'
+test_that 'options can be written in every usual way' '
+    sc-gen cbf -n 5 --seed 7 -o a
+    sc-gen -n5 --seed=7 -oa2 cbf
+    sc-gen -q -n 5 --seed=7 --output=a3 -- cbf
+    sc-gen -qn5 cbf --seed 7 >a4
+    sc-gen -qn5 cbf --seed 7 --output - >a5
+    for other in a2 a3 a4 a5; do cmp a $other; done
+'
+test_that 'bytes do not depend on the number of threads' '
+    for threads in 1 2 7; do sc-gen cbf -n 50 --threads $threads -o threads-$threads; done
+    cmp threads-1 threads-2
+    cmp threads-1 threads-7
+'
+test_that 'a failed run leaves no file and keeps an old one' '
+    printf old >kept
+    printf "not a dataset" >bad.npy
+    fails 1 "bad.npy: not an NPY file" sc-scale bad.npy -o none
+    fails 1 "bad.npy: not an NPY file" sc-scale bad.npy -o kept
+    test ! -e none
+    test "$(cat kept)" = old
+'
+test_that 'what cannot be read is named with the reason' '
+    fails 1 "none.npy: No such file or directory" sc-scale none.npy
+    fails 1 ".: Is a directory" sc-scale .
+    : >empty
+    fails 1 "empty: empty file" sc-scale empty
+    fails 1 "standard input: empty file" sc-scale </dev/null
+'
+if [ "$(id -u)" -ne 0 ]; then
+    test_that 'a file without permission is named with the reason' '
+        sc-gen cbf -n 5 -o secret
+        chmod 0 secret
+        fails 1 "secret: Permission denied" sc-scale secret
+    '
+elif command -v setpriv >/dev/null; then
+    test_that 'a file without permission is named with the reason' '
+        chmod 755 .
+        sc-gen cbf -n 5 -o secret
+        chmod 600 secret
+        fails 1 "secret: Permission denied" \
+            setpriv --reuid=65534 --regid=65534 --clear-groups "$(command -v sc-scale)" "$PWD/secret"
+    '
+else
+    skip_that 'a file without permission is named with the reason' 'root, and no setpriv'
+fi
+test_that 'a full standard output is an error' '
+    if sc-gen cbf >/dev/full 2>err; then exit 1; fi
+    grep -q "standard output: No space left on device" err
+'
+mkdir small
+if mount -t tmpfs -o size=256k tmpfs small 2>/dev/null; then
+    test_that 'a full disk is an error and leaves nothing' '
+        sc-gen cbf -n 10 -o small/kept
+        cp small/kept before
+        fails 1 "No space left on device" sc-gen cbf -n 1000 -o small/new
+        fails 1 "No space left on device" sc-gen cbf -n 1000 -o small/kept
+        cmp small/kept before
+        test "$(ls -A small)" = kept
+    '
+    umount small
+else
+    skip_that 'a full disk is an error and leaves nothing' 'cannot mount a small tmpfs'
+fi
+test_that 'a process killed while it writes leaves the old file' '
+    sc-gen cbf -n 10 -o killed
+    cp killed before
+    mkfifo slow
+    # The writer has opened its output and now waits for data that does not come.
+    sc-scale -o killed <slow &
+    writer=$!
+    exec 3>slow
+    head -c 1000 before >&3
+    sleep 0.2
+    kill -9 $writer
+    wait $writer || true
+    exec 3>&-
+    cmp killed before
+    # Killed at random moments of a large write.
+    for delay in 0.00 0.01 0.02 0.03 0.05 0.08; do
+        sc-gen cbf -n 20000 -o killed & writer=$!
+        sleep $delay
+        kill -9 $writer 2>/dev/null || true
+        wait $writer || true
+        if ! cmp -s killed before; then
+            test "$(sc-info --json killed | grep -o "\"count\": *[0-9]*" | head -n 1 |
+                grep -o "[0-9]*$")" = 20000
+            cp before killed
+        fi
+    done
+'
+test_that 'an interrupted process leaves nothing' '
+    mkdir interrupted
+    for delay in 0.01 0.03 0.05; do
+        timeout -s INT $delay sc-gen cbf -n 20000 -o interrupted/file || true
+        rm -f interrupted/file
+        test -z "$(ls -A interrupted)"
+    done
+'
+test_that 'a reader that stops early ends the pipe quietly' '
+    sc-gen cbf -n 5000 2>err | head -c 10 >/dev/null
+    test ! -s err
+'
+test_that 'provenance names tools, options, seed and input but neither files nor threads' '
+    sc-gen cbf -n 30 --seed 3 --threads 2 -o made
+    sc-scale --threads 2 made -o scaled
+    sc-info scaled >info
+    version=$(sc-gen --version | grep -oE "[0-9.]+$")
+    grep -qF "sc-gen $version --count=30 cbf --seed=3" info ||
+        grep -qF "sc-gen $version cbf --count=30 --seed=3" info
+    grep -qF "sc-scale $version" info
+    grep -qF "<$(b2sum -l 128 made | cut -d" " -f1)" info
+    refute grep -q threads info
+'
+if command -v script >/dev/null; then
+    test_that 'binary data is not written to a terminal' '
+        script -qec "sc-gen cbf" /dev/null >typed || true
+        grep -q "will not write binary data to a terminal" typed
+    '
+else
+    skip_that 'binary data is not written to a terminal' 'no script(1)'
+fi
+
+# The Python of the manual pages runs as it stands there.
+python=$(python_with numpy)
+if [ -n "$python" ]; then
+    test_that 'the reader and writer of slp(5) agree with the tools' '
+        mandoc -T man "$SC_ROOT/man/slp.5" >/dev/null
+        sed -n "/^\.Bd/,/^\.Ed/p" "$SC_ROOT/man/slp.5" | sed "/^\.[BE]d/d; s/\\\\e/\\\\/g" >slp.py
+        cat >>slp.py <<END
+import sys
+header = np.zeros((), HEADER)
+header["channels"], header["steps"], header["classes"] = 2, 10, 4
+records = np.zeros(2, RECORD)
+records["channel"], records["start"], records["length"] = [1, 0], [7, 0], [3, 2]
+records["class"], records["window"], records["source"] = [3, -1], [20, 2**32 - 1], [41, 7]
+records["gain"], records["threshold"] = [0.75, 0.5], [1.25, 2]
+values = [np.array([1, 2, 3]), np.array([4, 5.5])]
+write_slp("made.slp", header, records, values, "by hand")
+h, r, v, notes = read_slp("made.slp")
+assert h["count"] == 2 and notes == "by hand" and (r == records).all()
+assert all((a == b).all() for a, b in zip(v, values))
+END
+        $python slp.py
+        sc-info made.slp >info
+        grep -q "by hand" info
+        printf x | dd of=made.slp bs=1 seek=60 conv=notrunc 2>/dev/null
+        fails 1 "made.slp: damaged" sc-info made.slp
+    '
+    test_that 'the examples of sc-dataset(5) read and write what the tools do' '
+        sc-gen cbf -n 6 -o train.npy
+        sed -n "/^\.Bd/,/^\.Ed/p" "$SC_ROOT/man/sc-dataset.5" | sed "/^\.[BE]d/d" >dataset.py
+        # The last example writes; give it two class names and labels to match.
+        sed -i "s/^with open(\"train.npy\", \"wb\")/found = read_dataset(\"train.npy\")\ny = y % 2\n&/" dataset.py
+        cat >>dataset.py <<END
+assert found["X"].shape == (6, 1, 128) and set(found) == {"X", "y", "names", "notes"}
+assert "sc-gen" in str(found["notes"])
+END
+        $python dataset.py
+        sc-info train.npy | grep -q walking
+    '
+else
+    skip_that 'the Python of the manual pages runs' 'no Python with NumPy'
+fi
+finish
