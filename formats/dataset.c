@@ -4,6 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "file.h"
+
 /* More classes than this are a mistake in the labels, not a classification problem. */
 enum { MOST_CLASSES = 1 << 20 };
 enum { STORE_X, STORE_Y, STORE_SOFT };
@@ -269,7 +271,7 @@ static struct error *read_from(npy_reader *reader, const char *shown, const char
 struct error *dataset_read(const char *path, const char *labels, unsigned flags,
                            struct dataset *dataset)
 {
-    const char *shown = strcmp(path, "-") == 0 ? "standard input" : path;
+    const char *shown = file_shown(path);
     struct npy_error error;
     npy_reader *reader = npy_open(path, &error);
 

@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "file.h"
+
 enum { HEADER_SIZE = 48, RECORD_SIZE = 40, VERSION = 1, FLAG_LENGTH_NORMALISED = 1 };
 static const unsigned char magic[8] = {0x89, 'S', 'L', 'P', '\r', '\n', 0x1a, '\n'};
 
@@ -216,45 +218,18 @@ struct error *slp_read_memory(const void *memory, size_t size, struct shapelet_p
     return NULL;
 }
 
-/* All of a stream, malloc'ed. */
-static struct error *read_all(FILE *stream, unsigned char **bytes, size_t *size)
-{
-    size_t room = 1 << 16;
-
-    *size = 0;
-    *bytes = malloc(room);
-    while (*bytes) {
-        *size += fread(*bytes + *size, 1, room - *size, stream);
-        if (*size < room)
-            return ferror(stream) ? error_make("%s", strerror(errno)) : NULL;
-        room *= 2;
-        unsigned char *larger = realloc(*bytes, room);
-
-        if (!larger)
-            free(*bytes);
-        *bytes = larger;
-    }
-    return error_memory("a shapelet pool");
-}
-
 struct error *slp_read(const char *path, struct shapelet_pool *pool)
 {
-    bool standard = strcmp(path, "-") == 0;
-    FILE *stream = standard ? stdin : fopen(path, "rbe");
     unsigned char *bytes = NULL;
     struct error *error;
     size_t size;
 
     memset(pool, 0, sizeof *pool);
-    if (!stream)
-        return error_system(path);
-    error = read_all(stream, &bytes, &size);
-    if (!standard)
-        fclose(stream);
+    error = file_read(path, &bytes, &size);
     if (!error)
         error = slp_read_memory(bytes, size, pool);
     free(bytes);
-    return error_in(standard ? "standard input" : path, error);
+    return error_in(file_shown(path), error);
 }
 
 /* ---- Writing ---- */

@@ -65,6 +65,14 @@ fails() {
     }
 }
 
+# run_examples TOOL: runs the literal displays of the EXAMPLES of its manual page as one script.
+run_examples() {
+    sed -n '/^\.Sh EXAMPLES/,/^\.Sh SEE ALSO/p' "$SC_ROOT/man/$1.1" |
+        sed -n '/^\.Bd -literal/,/^\.Ed/p' | sed '/^\.[BE]d/d; s/\\e/\\/g; s/\\-/-/g' >.examples
+    test -s .examples
+    sh -e .examples
+}
+
 # The first Python of $PYTHON, python3 and Debian's that has the modules; nothing if none has.
 #     python=$(python_with numpy)
 python_with() {

@@ -1,0 +1,384 @@
+/* Layout: a title, then panels in rows, then a line that says what is drawn how. */
+#include "plot/figures.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "plot/svg.h"
+
+enum { LEFT = 96, TOP = 44, BOTTOM = 56, GAP = 10, PANEL_HEIGHT = 92, PAGE_WIDTH = 1000 };
+
+static const char dark[] = "#222222", grey[] = "#777777", frame_colour[] = "#cccccc";
+static const struct svg_pen real_pen = {"#9aa5b1", 0.6, 0.55};
+static const struct svg_pen series_pen = {"#222222", 1.3, 1};
+
+struct figure_options figure_defaults(void)
+{
+    return (struct figure_options){.columns = 5, .rows = 20, .behind = 20};
+}
+
+/* ---- Shared by the figures ---- */
+
+/* Widens low..high to hold the values. */
+static void widen(const float *values, size_t count, double *low, double *high)
+{
+    for (size_t i = 0; i < count; i++) {
+        *low = fmin(*low, (double)values[i]);
+        *high = fmax(*high, (double)values[i]);
+    }
+}
+
+/* Room above and below; something to show even when all values are the same. */
+static void relax(double *low, double *high)
+{
+    double margin = 0.05 * (*high - *low);
+
+    if (!(margin > 0))
+        margin = 0.5;
+    *low -= margin;
+    *high += margin;
+}
+
+static void panel(FILE *stream, const struct svg_frame *frame)
+{
+    svg_box(stream, frame->x, frame->y, frame->width, frame->height, "none", frame_colour, 1);
+}
+
+/* Marks and numbers below a panel, at least `least` apart: steps are whole. */
+static void step_axis(FILE *stream, const struct svg_frame *frame, double least)
+{
+    double tick = fmax(least, svg_tick(frame->last - frame->first, frame->width / 70));
+
+    for (double step = ceil(frame->first / tick) * tick; step <= frame->last; step += tick) {
+        double x = svg_at_step(frame, step), y = frame->y + frame->height;
+
+        svg_line(stream, x, y, x, y + 4, (struct svg_pen){grey, 1, 1});
+        svg_text(stream, x, y + 16, 11, "middle", grey, "%g", step);
+    }
+}
+
+static void value_axis(FILE *stream, const struct svg_frame *frame)
+{
+    double tick = svg_tick(frame->high - frame->low, frame->height / 30);
+
+    for (double value = ceil(frame->low / tick) * tick; value <= frame->high; value += tick) {
+        double y = svg_at_value(frame, value);
+
+        svg_line(stream, frame->x - 4, y, frame->x, y, (struct svg_pen){grey, 1, 1});
+        svg_text(stream, frame->x - 7, y + 4, 11, "end", grey, "%g",
+                 fabs(value) < 1e-12 ? 0 : value);
+    }
+}
+
+/* A sample of a line and what it stands for; returns where the next one goes. */
+static double legend(FILE *stream, double x, double y, struct svg_pen pen, const char *text)
+{
+    pen.width = fmax(pen.width, 1);
+    pen.opacity = fmax(pen.opacity, 0.8);
+    svg_line(stream, x, y - 4, x + 26, y - 4, pen);
+    svg_text(stream, x + 32, y, 12, "start", dark, "%s", text);
+    return x + 32 + 6.6 * (double)strlen(text) + 24;
+}
+
+static struct error *finished(FILE *stream)
+{
+    svg_end(stream);
+    return ferror(stream) ? error_system("writing the figure") : NULL;
+}
+
+/* ---- Datasets ---- */
+
+/* Where the shapelet fits the series best within its window: least squared distance. */
+static size_t best_match(const struct shapelet *shapelet, const float *series, size_t length)
+{
+    size_t window = shapelet->window, last = length - shapelet->length;
+    size_t from = shapelet->start > window ? shapelet->start - window : 0;
+    size_t to = window < last && shapelet->start + window < last ? shapelet->start + window : last;
+    size_t best = from;
+    double least = INFINITY;
+
+    for (size_t at = from; at <= to; at++) {
+        double sum = 0;
+
+        for (size_t j = 0; j < shapelet->length && sum < least; j++) {
+            double difference = (double)series[at + j] - (double)shapelet->values[j];
+
+            sum += difference * difference;
+        }
+        if (sum < least) {
+            least = sum;
+            best = at;
+        }
+    }
+    return best;
+}
+
+/* Up to three shapelets of the class: more would cover the series. */
+static void mark_shapelets(FILE *stream, const struct svg_frame *frame,
+                           const struct shapelet_pool *pool, int32_t label, size_t channel,
+                           const float *series, size_t length)
+{
+    size_t marked = 0;
+
+    for (size_t k = 0; k < pool->count && marked < 3; k++) {
+        const struct shapelet *shapelet = &pool->shapelets[k];
+        size_t at;
+
+        if (shapelet->label != label || shapelet->channel != channel || shapelet->length > length)
+            continue;
+        at = best_match(shapelet, series, length);
+        svg_series(stream, frame, series + at, shapelet->length, (double)at,
+                   (struct svg_pen){svg_colour(marked++), 3, 0.85});
+    }
+}
+
+/* The same behind every panel of a class, so that the file holds it once. */
+static void draw_real(FILE *stream, const struct svg_frame *frame, const struct dataset *real,
+                      int32_t label, const struct figure_options *options)
+{
+    size_t drawn = 0;
+
+    if (frame->x > LEFT) {
+        svg_repeat_group(stream, "real", (size_t)label, frame->x - LEFT);
+        return;
+    }
+    svg_begin_group(stream, "real", (size_t)label);
+    for (size_t i = 0; i < real->count && drawn < options->behind; i++) {
+        if (real->y && real->y[i] != label)
+            continue;
+        svg_series(stream, frame, dataset_series(real, i, options->channel), real->length, 0,
+                   real_pen);
+        drawn++;
+    }
+    svg_end_group(stream);
+}
+
+static void class_name(const struct dataset *dataset, size_t label, char *text, size_t size)
+{
+    if (dataset->names)
+        snprintf(text, size, "%.13s", dataset->names[label]);
+    else
+        snprintf(text, size, "class %zu", label);
+}
+
+static struct error *check_shapes(const struct dataset *dataset, const struct dataset *real,
+                                  const struct shapelet_pool *pool,
+                                  const struct figure_options *options)
+{
+    if (options->channel >= dataset->channels)
+        return error_make("channel %zu of a set of %zu", options->channel, dataset->channels);
+    if (real && (real->channels != dataset->channels || real->length != dataset->length))
+        return error_make("the series behind are %zu x %zu, those in front %zu x %zu",
+                          real->channels, real->length, dataset->channels, dataset->length);
+    if (pool && (pool->channels != dataset->channels || pool->steps != dataset->length))
+        return error_make("the pool is for series of %zu x %zu, these are %zu x %zu",
+                          pool->channels, pool->steps, dataset->channels, dataset->length);
+    return NULL;
+}
+
+static void dataset_legend(FILE *stream, double y, bool real, bool pool)
+{
+    double x = LEFT;
+
+    x = legend(stream, x, y, series_pen, real ? "condensed series" : "series");
+    if (real)
+        x = legend(stream, x, y, real_pen, "real series of the class");
+    if (pool)
+        legend(stream, x, y, (struct svg_pen){svg_colour(0), 3, 1},
+               "where the class's best shapelets match");
+}
+
+/* One class in one row of panels. */
+static void dataset_row(FILE *stream, struct svg_frame frame, const struct dataset *dataset,
+                        const struct dataset *real, const struct shapelet_pool *pool, size_t label,
+                        bool last, const struct figure_options *options)
+{
+    size_t column = 0;
+    char name[64];
+
+    class_name(dataset, label, name, sizeof name);
+    svg_text(stream, 16, frame.y + 14, 13, "start", dark, "%s", name);
+    value_axis(stream, &frame);
+    for (size_t i = 0; i < dataset->count && column < options->columns; i++) {
+        const float *series = dataset_series(dataset, i, options->channel);
+
+        if (dataset->y && (size_t)dataset->y[i] != label)
+            continue;
+        panel(stream, &frame);
+        if (real)
+            draw_real(stream, &frame, real, (int32_t)label, options);
+        svg_series(stream, &frame, series, dataset->length, 0, series_pen);
+        if (pool)
+            mark_shapelets(stream, &frame, pool, (int32_t)label, options->channel, series,
+                           dataset->length);
+        if (last)
+            step_axis(stream, &frame, 1);
+        frame.x += frame.width + GAP;
+        column++;
+    }
+}
+
+/* The most series that a class has, up to the columns asked for. */
+static size_t columns_needed(const struct dataset *dataset, size_t classes, size_t most)
+{
+    size_t needed = 1;
+
+    for (size_t label = 0; label < classes; label++) {
+        size_t count = 0;
+
+        for (size_t i = 0; i < dataset->count; i++)
+            count += !dataset->y || (size_t)dataset->y[i] == label;
+        needed = count > needed ? count : needed;
+    }
+    return needed < most ? needed : most;
+}
+
+struct error *figure_dataset(FILE *stream, const struct dataset *dataset,
+                             const struct dataset *real, const struct shapelet_pool *pool,
+                             const struct figure_options *options)
+{
+    size_t classes = dataset->y ? dataset->classes : 1;
+    size_t rows = classes < options->rows ? classes : options->rows;
+    double height = TOP + (double)rows * (PANEL_HEIGHT + GAP) + BOTTOM;
+    struct svg_frame frame = {LEFT, TOP, 0, PANEL_HEIGHT, 0, 1, INFINITY, -INFINITY};
+    size_t columns;
+    char title[256];
+
+    TRY(check_shapes(dataset, real, pool, options));
+    columns = columns_needed(dataset, classes, options->columns);
+    frame.width = (PAGE_WIDTH - LEFT - 16 - GAP * (double)(columns - 1)) / (double)columns;
+    frame.last = dataset->length > 1 ? (double)dataset->length - 1 : 1;
+    for (size_t i = 0; i < dataset->count; i++)
+        widen(dataset_series(dataset, i, options->channel), dataset->length, &frame.low,
+              &frame.high);
+    relax(&frame.low, &frame.high);
+    if (dataset->channels > 1)
+        snprintf(title, sizeof title, "%zu series, %zu classes, channel %zu of %zu", dataset->count,
+                 classes, options->channel, dataset->channels);
+    else
+        snprintf(title, sizeof title, "%zu series, %zu classes", dataset->count, classes);
+    svg_begin(stream, PAGE_WIDTH, height, options->title ? options->title : title);
+    for (size_t label = 0; label < rows; label++) {
+        dataset_row(stream, frame, dataset, real, pool, label, label == rows - 1, options);
+        frame.y += PANEL_HEIGHT + GAP;
+    }
+    if (rows < classes)
+        svg_text(stream, PAGE_WIDTH - 16, 26, 12, "end", grey, "the first %zu of %zu classes", rows,
+                 classes);
+    dataset_legend(stream, height - 14, real != NULL, pool != NULL);
+    return finished(stream);
+}
+
+/* ---- Pools ---- */
+
+static void shapelet_panel(FILE *stream, struct svg_frame frame, const struct shapelet *shapelet,
+                           size_t index, const struct dataset *real)
+{
+    const float *source = NULL;
+    double from = shapelet->start, to = shapelet->start + shapelet->length - 1;
+
+    if (real)
+        source = dataset_series(real, (size_t)shapelet->source, shapelet->channel);
+    if (shapelet->window != SLP_WINDOW_FULL) {
+        double left = fmax(frame.first, from - shapelet->window);
+        double right = fmin(frame.last, to + shapelet->window);
+
+        svg_box(stream, svg_at_step(&frame, left), frame.y,
+                svg_at_step(&frame, right) - svg_at_step(&frame, left), frame.height, "#eef2f6",
+                "none", 1);
+    }
+    panel(stream, &frame);
+    if (source)
+        svg_series(stream, &frame, source, (size_t)frame.last + 1, 0, real_pen);
+    svg_series(
+        stream, &frame, shapelet->values, shapelet->length, from,
+        (struct svg_pen){svg_colour(shapelet->label < 0 ? 0 : (size_t)shapelet->label), 2.2, 1});
+    svg_text(stream, frame.x + 5, frame.y + 13, 11, "start", dark, "%zu: class %d, gain %.3f",
+             index, shapelet->label, (double)shapelet->gain);
+}
+
+struct error *figure_pool(FILE *stream, const struct shapelet_pool *pool,
+                          const struct dataset *real, const struct figure_options *options)
+{
+    size_t columns = pool->count < options->columns ? pool->count : options->columns;
+    size_t most = columns * options->rows, shown = pool->count < most ? pool->count : most;
+    size_t rows = columns ? (shown + columns - 1) / columns : 0;
+    double height = TOP + (double)rows * (PANEL_HEIGHT + GAP) + BOTTOM;
+    struct svg_frame frame = {LEFT, TOP, 0, PANEL_HEIGHT, 0, 1, INFINITY, -INFINITY};
+    char title[256];
+
+    for (size_t k = 0; k < pool->count; k++) {
+        const struct shapelet *shapelet = &pool->shapelets[k];
+
+        if (real && (shapelet->source >= real->count || pool->channels != real->channels ||
+                     pool->steps != real->length))
+            return error_make("the pool was not found in this set");
+        widen(shapelet->values, shapelet->length, &frame.low, &frame.high);
+    }
+    if (pool->count == 0)
+        return error_make("the pool is empty");
+    relax(&frame.low, &frame.high);
+    frame.width = (PAGE_WIDTH - LEFT - 16 - GAP * (double)(columns - 1)) / (double)columns;
+    frame.last = pool->steps > 1 ? (double)pool->steps - 1 : 1;
+    snprintf(title, sizeof title, "%zu shapelets%s", pool->count,
+             shown < pool->count ? ", the first of them shown" : "");
+    svg_begin(stream, PAGE_WIDTH, height, options->title ? options->title : title);
+    for (size_t k = 0; k < shown; k++) {
+        struct svg_frame here = frame;
+
+        here.x += (double)(k % columns) * (frame.width + GAP);
+        here.y += (double)(k / columns) * (PANEL_HEIGHT + GAP);
+        shapelet_panel(stream, here, &pool->shapelets[k], k, real);
+        if (k % columns == 0)
+            value_axis(stream, &here);
+        if (k + columns >= shown)
+            step_axis(stream, &here, 1);
+    }
+    double x = legend(stream, LEFT, height - 14, (struct svg_pen){svg_colour(0), 2.2, 1},
+                      "shapelet at its place (colour: class)");
+    x = legend(stream, x, height - 14, (struct svg_pen){"#dfe6ee", 10, 1}, "search window");
+    if (real)
+        legend(stream, x, height - 14, real_pen, "series that it was cut from");
+    return finished(stream);
+}
+
+/* ---- Curves ---- */
+
+struct error *figure_curves(FILE *stream, const struct table *table,
+                            const struct figure_options *options)
+{
+    const double *x = table->values;
+    const double height = 460;
+    struct svg_frame frame = {
+        LEFT,     TOP,      PAGE_WIDTH - LEFT - 16, height - TOP - 84, INFINITY, -INFINITY,
+        INFINITY, -INFINITY};
+    double place = LEFT;
+
+    for (size_t i = 0; i < table->rows; i++) {
+        frame.first = fmin(frame.first, x[i]);
+        frame.last = fmax(frame.last, x[i]);
+    }
+    for (size_t i = table->rows; i < table->columns * table->rows; i++) {
+        frame.low = fmin(frame.low, table->values[i]);
+        frame.high = fmax(frame.high, table->values[i]);
+    }
+    if (!(frame.low <= frame.high) || !(frame.first <= frame.last))
+        return error_make("no numbers to draw");
+    relax(&frame.low, &frame.high);
+    if (frame.first == frame.last)
+        frame.last += 1;
+    svg_begin(stream, PAGE_WIDTH, height, options->title ? options->title : "");
+    panel(stream, &frame);
+    value_axis(stream, &frame);
+    step_axis(stream, &frame, 0);
+    svg_text(stream, frame.x + frame.width / 2, frame.y + frame.height + 34, 12, "middle", dark,
+             "%s", table->names[0]);
+    for (size_t c = 1; c < table->columns; c++) {
+        struct svg_pen pen = {svg_colour(c - 1), 1.8, 1};
+
+        svg_points(stream, &frame, x, table->values + c * table->rows, table->rows, pen);
+        place = legend(stream, place, height - 14, pen, table->names[c]);
+    }
+    return finished(stream);
+}

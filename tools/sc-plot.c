@@ -1,0 +1,127 @@
+/* sc-plot: draw a dataset, a shapelet pool or a table of curves as SVG. */
+#include <stdlib.h>
+
+#include "common/cli.h"
+#include "file.h"
+#include "plot/figures.h"
+#include "table.h"
+
+struct plot_options {
+    struct cli_common common;
+    struct figure_options figure;
+    const char *over;
+    const char *shapelets;
+};
+
+static const struct cli_option options[] = {
+    {0, "over", "FILE", CLI_FILE, CLI_AT(plot_options, over),
+     "dataset whose series are drawn behind, thin and grey"},
+    {0, "shapelets", "FILE", CLI_FILE, CLI_AT(plot_options, shapelets),
+     "pool whose best matches are marked on the series"},
+    {'c', "columns", "N", CLI_SIZE, CLI_AT(plot_options, figure.columns), "panels in a row",
+     .low = 1, .high = 100},
+    {'r', "rows", "N", CLI_SIZE, CLI_AT(plot_options, figure.rows), "rows of panels at most",
+     .low = 1, .high = 1000},
+    {0, "channel", "N", CLI_SIZE, CLI_AT(plot_options, figure.channel), "channel that is drawn"},
+    {0, "behind", "N", CLI_SIZE, CLI_AT(plot_options, figure.behind),
+     "series of --over behind each panel at most"},
+    {0, "title", "TEXT", CLI_TEXT, CLI_AT(plot_options, figure.title), "headline"},
+    {0},
+};
+
+static const struct cli_program program = {
+    .name = "sc-plot",
+    .arguments = "[FILE]",
+    .summary = "Draws a dataset, a shapelet pool (.slp) or a table of curves (TSV) as SVG.",
+    .options = options,
+    .most_files = 1,
+};
+
+/* What is drawn besides the file itself. */
+struct company {
+    struct dataset real;
+    struct shapelet_pool pool;
+    const struct dataset *over;            /* or NULL */
+    const struct shapelet_pool *shapelets; /* or NULL */
+};
+
+static void read_company(const struct plot_options *opt, struct company *company)
+{
+    if (opt->over) {
+        cli_check(dataset_read(opt->over, NULL, 0, &company->real));
+        company->over = &company->real;
+    }
+    if (opt->shapelets) {
+        cli_check(slp_read(opt->shapelets, &company->pool));
+        company->shapelets = &company->pool;
+    }
+}
+
+static struct error *draw_dataset(FILE *stream, const unsigned char *bytes, size_t size,
+                                  const struct company *company, const struct plot_options *opt)
+{
+    struct dataset dataset;
+    struct error *error;
+
+    TRY(dataset_read_memory(bytes, size, 0, &dataset));
+    error = figure_dataset(stream, &dataset, company->over, company->shapelets, &opt->figure);
+    dataset_free(&dataset);
+    return error;
+}
+
+static struct error *draw_pool(FILE *stream, const unsigned char *bytes, size_t size,
+                               const struct company *company, const struct plot_options *opt)
+{
+    struct shapelet_pool pool;
+    struct error *error;
+
+    TRY(slp_read_memory(bytes, size, &pool));
+    error = figure_pool(stream, &pool, company->over, &opt->figure);
+    slp_free(&pool);
+    return error;
+}
+
+static struct error *draw_table(FILE *stream, const unsigned char *bytes, size_t size,
+                                const struct company *company, const struct plot_options *opt)
+{
+    struct table table;
+    struct error *error;
+
+    (void)company;
+    TRY(table_parse((const char *)bytes, size, &table));
+    error = figure_curves(stream, &table, &opt->figure);
+    table_free(&table);
+    return error;
+}
+
+int main(int argc, char **argv)
+{
+    static struct error *(*const draw[])(FILE *, const unsigned char *, size_t,
+                                         const struct company *, const struct plot_options *) = {
+        [FILE_NPY] = draw_dataset,
+        [FILE_POOL] = draw_pool,
+        [FILE_TEXT] = draw_table,
+    };
+    struct plot_options opt = {.figure = figure_defaults()};
+    struct company company = {0};
+    unsigned char *bytes;
+    struct output output;
+    struct error *error;
+    const char *shown;
+    size_t size;
+
+    cli_parse(argc, argv, &program, &opt);
+    shown = file_shown(cli_input(&opt.common));
+    cli_check(error_in(shown, file_read(cli_input(&opt.common), &bytes, &size)));
+    read_company(&opt, &company);
+    cli_open_output(opt.common.output, false, &output);
+    error = draw[file_kind(bytes, size)](output.stream, bytes, size, &company, &opt);
+    if (error)
+        output_abort(&output);
+    cli_check(error_in(shown, error));
+    cli_check(output_commit(&output));
+    dataset_free(&company.real);
+    slp_free(&company.pool);
+    free(bytes);
+    return 0;
+}
