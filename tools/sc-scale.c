@@ -39,6 +39,8 @@ static void check_options(const struct scale_cli *opt)
         cli_usage("--per-series keeps no statistics: not with --with, --save or --undo");
     if (opt->with && opt->save)
         cli_usage("--with uses statistics and --save makes them: one of the two");
+    if (opt->save && strcmp(opt->save, opt->common.output) == 0)
+        cli_usage("the set and its statistics cannot both go to '%s'", opt->save);
     if (opt->undo && !opt->with)
         cli_usage("--undo needs the statistics: --with=FILE");
     if (opt->with && strcmp(opt->with, "-") == 0 && strcmp(cli_input(&opt->common), "-") == 0)

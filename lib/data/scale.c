@@ -4,6 +4,7 @@
  * would leave a rest of rounding. */
 #include "data/scale.h"
 
+#include <float.h>
 #include <math.h>
 #include <stdatomic.h>
 #include <stdlib.h>
@@ -121,33 +122,39 @@ struct change {
     const struct scale *scale;
     struct dataset *dataset;
     bool undo;
+    atomic_bool overflow; /* a result that no float can hold */
 };
 
 static void change_series(void *context, size_t i, unsigned worker)
 {
-    const struct change *change = context;
+    struct change *change = context;
     const struct scale *scale = change->scale;
+    bool overflow = false;
 
     (void)worker;
     for (size_t c = 0; c < scale->channels; c++) {
         const double mean = scale->mean[c], deviation = scale->deviation[c];
         float *series = dataset_series(change->dataset, i, c);
 
-        for (size_t t = 0; t < change->dataset->length; t++)
+        for (size_t t = 0; t < change->dataset->length; t++) {
             series[t] = (float)(change->undo ? (double)series[t] * deviation + mean
                                              : ((double)series[t] - mean) / deviation);
+            overflow |= !(fabsf(series[t]) <= FLT_MAX);
+        }
     }
+    if (overflow)
+        change->overflow = true;
 }
 
 static struct error *change_all(const struct scale *scale, struct dataset *dataset, bool undo)
 {
-    struct change change = {scale, dataset, undo};
+    struct change change = {.scale = scale, .dataset = dataset, .undo = undo};
 
     if (dataset->channels != scale->channels)
         return error_make("statistics of %zu channels, but the set has %zu", scale->channels,
                           dataset->channels);
     parallel_for(dataset->count, change_series, &change);
-    return NULL;
+    return change.overflow ? error_make("scaled values are too large: wrong statistics?") : NULL;
 }
 
 struct error *scale_apply(const struct scale *scale, struct dataset *dataset)

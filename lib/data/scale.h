@@ -23,7 +23,8 @@ struct scale {
 /* Takes the statistics of a set. */
 struct error *scale_fit(const struct dataset *dataset, struct scale *scale) MUST_CHECK;
 
-/* x = (x - mean) / deviation, in place; fails when the set has other channels. */
+/* x = (x - mean) / deviation, in place; fails when the set has other channels or a result is no
+ * longer finite. */
 struct error *scale_apply(const struct scale *scale, struct dataset *dataset) MUST_CHECK;
 
 /* x = x * deviation + mean, in place. */
