@@ -67,6 +67,8 @@ static enum generate_kind kind_of(const struct gen_options *opt)
          set->shapelets != usual.shapelets || set->pattern != usual.pattern ||
          set->jitter != usual.jitter || set->amplitude != usual.amplitude))
         cli_usage("channels, classes and shapelets can be chosen for planted sets only");
+    if (opt->truth && strcmp(opt->truth, opt->common.output) == 0)
+        cli_usage("the set and its truth cannot both go to '%s'", opt->truth);
     return (enum generate_kind)kind;
 }
 

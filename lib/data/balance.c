@@ -1,0 +1,258 @@
+/* New series j of class v draws from its own random stream (v, j): what it is does not depend on
+ * the other classes or on the order of work.  SMOTE first draws the bases of all new series and
+ * then looks for the neighbours of those that were drawn, one search for each. */
+#include "data/balance.h"
+
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/parallel.h"
+#include "base/random.h"
+
+/* One class at work. */
+struct oversampling {
+    const struct dataset *from;
+    const struct balance_options *options;
+    struct dataset *to;
+    size_t label;
+    const size_t *members; /* series of the class, in the order of the set */
+    size_t count;          /* of members */
+    size_t first;          /* where its new series go */
+    size_t missing;        /* how many */
+    size_t *wanted;        /* members whose neighbours are needed */
+    size_t wanted_count;
+    size_t *nearest; /* (count, neighbours) members; only rows in wanted are filled */
+    size_t neighbours;
+};
+
+struct balance_options balance_defaults(void)
+{
+    return (struct balance_options){.method = BALANCE_COPY, .neighbours = 5};
+}
+
+static struct random_stream stream_of(const struct oversampling *work, size_t j)
+{
+    return random_stream(work->options->seed, RANDOM_BALANCE, (uint64_t)work->label << 40 | j);
+}
+
+/* ---- Neighbours ---- */
+
+static double squared_distance(const float *a, const float *b, size_t count)
+{
+    enum { LANES = 8 };
+    float sums[LANES] = {0};
+    double total = 0;
+    size_t i = 0;
+
+    for (; i + LANES <= count; i += LANES) {
+        for (size_t lane = 0; lane < LANES; lane++) {
+            float difference = a[i + lane] - b[i + lane];
+
+            sums[lane] += difference * difference;
+        }
+    }
+    for (; i < count; i++)
+        total += (double)((a[i] - b[i]) * (a[i] - b[i]));
+    for (size_t lane = 0; lane < LANES; lane++)
+        total += (double)sums[lane];
+    return total;
+}
+
+/* Fills one row of nearest: an insertion into the k best so far, the first of equals winning. */
+static void find_neighbours(void *context, size_t task, unsigned worker)
+{
+    const struct oversampling *work = context;
+    const struct dataset *from = work->from;
+    const size_t size = from->channels * from->length;
+    const size_t self = work->wanted[task];
+    const float *series = from->x + work->members[self] * size;
+    size_t *row = work->nearest + self * work->neighbours;
+    double best[BALANCE_MOST_NEIGHBOURS];
+    size_t found = 0;
+
+    (void)worker;
+    for (size_t other = 0; other < work->count; other++) {
+        double distance;
+        size_t at;
+
+        if (other == self)
+            continue;
+        distance = squared_distance(series, from->x + work->members[other] * size, size);
+        if (found == work->neighbours && distance >= best[found - 1])
+            continue;
+        at = found < work->neighbours ? found++ : found - 1;
+        for (; at > 0 && best[at - 1] > distance; at--) {
+            best[at] = best[at - 1];
+            row[at] = row[at - 1];
+        }
+        best[at] = distance;
+        row[at] = other;
+    }
+}
+
+/* Marks the bases of all new series and finds their neighbours. */
+static struct error *search_neighbours(struct oversampling *work)
+{
+    bool *drawn = calloc(work->count, sizeof *drawn);
+    size_t cells;
+
+    if (!drawn || __builtin_mul_overflow(work->count, work->neighbours, &cells) ||
+        !(work->nearest = calloc(cells, sizeof *work->nearest)) ||
+        !(work->wanted = calloc(work->count, sizeof *work->wanted))) {
+        free(drawn);
+        return error_memory("nearest neighbours");
+    }
+    for (size_t j = 0; j < work->missing; j++) {
+        struct random_stream stream = stream_of(work, j);
+
+        drawn[random_below(&stream, work->count)] = true;
+    }
+    for (size_t i = 0; i < work->count; i++) {
+        if (drawn[i])
+            work->wanted[work->wanted_count++] = i;
+    }
+    free(drawn);
+    parallel_for(work->wanted_count, find_neighbours, work);
+    return NULL;
+}
+
+/* ---- New series ---- */
+
+/* out = a + share (b - a); a copy of a, to the bit, where both are the same series. */
+static void interpolate(const float *a, const float *b, float share, size_t count, float *out)
+{
+    if (a == b) {
+        memcpy(out, a, count * sizeof *out);
+        return;
+    }
+    for (size_t i = 0; i < count; i++)
+        out[i] = a[i] + share * (b[i] - a[i]);
+}
+
+/* Makes series `at` of the result from two of the source. */
+static void make_between(const struct oversampling *work, size_t a, size_t b, float share,
+                         size_t at)
+{
+    const struct dataset *from = work->from;
+    const size_t size = from->channels * from->length, classes = from->classes;
+
+    interpolate(from->x + a * size, from->x + b * size, share, size, work->to->x + at * size);
+    if (from->soft)
+        interpolate(from->soft + a * classes, from->soft + b * classes, share, classes,
+                    work->to->soft + at * classes);
+    work->to->y[at] = (int32_t)work->label;
+}
+
+static void make_new(void *context, size_t j, unsigned worker)
+{
+    const struct oversampling *work = context;
+    struct random_stream stream = stream_of(work, j);
+    size_t base = (size_t)random_below(&stream, work->count), other = base;
+    float share = 0;
+
+    (void)worker;
+    if (work->nearest) {
+        other = work->nearest[base * work->neighbours + random_below(&stream, work->neighbours)];
+        share = random_uniform_float(&stream);
+    }
+    make_between(work, work->members[base], work->members[other], share, work->first + j);
+}
+
+static struct error *oversample(struct oversampling *work)
+{
+    struct error *error = NULL;
+
+    if (work->options->method == BALANCE_SMOTE && work->count > 1) {
+        work->neighbours = work->options->neighbours < work->count - 1 ? work->options->neighbours
+                                                                       : work->count - 1;
+        error = search_neighbours(work);
+    }
+    if (!error)
+        parallel_for(work->missing, make_new, work);
+    free(work->wanted);
+    free(work->nearest);
+    return error;
+}
+
+/* ---- All classes ---- */
+
+static size_t missing_of(size_t count, size_t target)
+{
+    return count > 0 && count < target ? target - count : 0;
+}
+
+/* The set with room for the new series. */
+static struct error *copy_originals(const struct dataset *dataset, const size_t *counts,
+                                    size_t target, struct dataset *balanced)
+{
+    size_t total = dataset->count;
+
+    for (size_t v = 0; v < dataset->classes; v++) {
+        if (__builtin_add_overflow(total, missing_of(counts[v], target), &total))
+            return error_memory("the balanced set");
+    }
+    TRY(dataset_new(total, dataset->channels, dataset->length, dataset->classes,
+                    dataset->soft != NULL, balanced));
+    balanced->flat = dataset->flat;
+    memcpy(balanced->x, dataset->x,
+           dataset->count * dataset->channels * dataset->length * sizeof *dataset->x);
+    memcpy(balanced->y, dataset->y, dataset->count * sizeof *dataset->y);
+    if (dataset->soft)
+        memcpy(balanced->soft, dataset->soft,
+               dataset->count * dataset->classes * sizeof *dataset->soft);
+    return dataset_copy_texts(dataset, balanced);
+}
+
+static struct error *fill(const struct dataset *dataset, const struct balance_options *options,
+                          size_t *counts, size_t *members, struct dataset *balanced)
+{
+    size_t target = options->target, next = dataset->count;
+
+    if (!counts || !members)
+        return error_memory("class counts");
+    if (options->neighbours == 0 || options->neighbours > BALANCE_MOST_NEIGHBOURS)
+        return error_make("%zu neighbours; 1 to %d can be used", options->neighbours,
+                          BALANCE_MOST_NEIGHBOURS);
+    dataset_class_counts(dataset, counts);
+    for (size_t v = 0; options->target == 0 && v < dataset->classes; v++)
+        target = counts[v] > target ? counts[v] : target;
+    TRY(copy_originals(dataset, counts, target, balanced));
+    for (size_t v = 0; v < dataset->classes; v++) {
+        struct oversampling work = {
+            .from = dataset,
+            .options = options,
+            .to = balanced,
+            .label = v,
+            .members = members,
+            .first = next,
+            .missing = missing_of(counts[v], target),
+        };
+
+        if (work.missing == 0)
+            continue;
+        for (size_t i = 0; i < dataset->count; i++) {
+            if ((size_t)dataset->y[i] == v)
+                members[work.count++] = i;
+        }
+        TRY(oversample(&work));
+        next += work.missing;
+    }
+    return NULL;
+}
+
+struct error *balance(const struct dataset *dataset, const struct balance_options *options,
+                      struct dataset *balanced)
+{
+    size_t *counts = calloc(dataset->classes, sizeof *counts);
+    size_t *members = calloc(dataset->count, sizeof *members);
+    struct error *error;
+
+    memset(balanced, 0, sizeof *balanced);
+    error = fill(dataset, options, counts, members, balanced);
+    free(counts);
+    free(members);
+    if (error)
+        dataset_free(balanced);
+    return error;
+}

@@ -1,0 +1,37 @@
+/* Oversampling: classes that have too few series get more of them.
+ *
+ * The set's own series come first, unchanged and in their order; then the new ones, class after
+ * class.  A new series is a copy of a random one of its class, or lies at a random point of the
+ * straight line between a random one and one of its nearest neighbours of the same class (SMOTE:
+ * Chawla et al., "SMOTE: synthetic minority over-sampling technique", 2002).  Soft labels are
+ * copied or interpolated likewise.
+ *
+ * A class of one series has no neighbours, so it is copied.  A class without series stays so. */
+#ifndef SC_DATA_BALANCE_H
+#define SC_DATA_BALANCE_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "dataset.h"
+#include "error.h"
+
+enum { BALANCE_MOST_NEIGHBOURS = 64 };
+
+enum balance_method { BALANCE_COPY, BALANCE_SMOTE };
+
+struct balance_options {
+    enum balance_method method;
+    size_t target;     /* series that each class shall have at least; 0: as many as the largest */
+    size_t neighbours; /* SMOTE: nearest neighbours to choose from, by Euclidean distance,
+                        * 1 to BALANCE_MOST_NEIGHBOURS */
+    uint64_t seed;
+};
+
+struct balance_options balance_defaults(void);
+
+/* Makes the balanced set from a labelled one. */
+struct error *balance(const struct dataset *dataset, const struct balance_options *options,
+                      struct dataset *balanced) MUST_CHECK;
+
+#endif

@@ -1,0 +1,327 @@
+/* The whole input is mapped, or read where it is a pipe, because its kind is known only from its
+ * first bytes.  An NPY file is gone through once for the arrays as they are stored, then read as a
+ * dataset; if it is none, its arrays are summarised one by one. */
+#include "data/info.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+/* ---- NPY arrays ---- */
+
+/* The text of an NPY header that a reader has accepted. */
+static const char *header_text(const unsigned char *bytes, size_t *length)
+{
+    bool wide = bytes[6] > 1;
+
+    *length = bytes[8] | (size_t)bytes[9] << 8;
+    if (wide)
+        *length |= (size_t)bytes[10] << 16 | (size_t)bytes[11] << 24;
+    return (const char *)bytes + (wide ? 12 : 10);
+}
+
+/* What follows the key and its colon. */
+static const char *header_value(const char *text, size_t length, const char *key)
+{
+    const char *end = text + length, *at = memmem(text, length, key, strlen(key));
+
+    at = at ? memchr(at, ':', (size_t)(end - at)) : NULL;
+    if (!at)
+        return NULL;
+    for (at++; at < end && *at == ' ';)
+        at++;
+    return at < end ? at : NULL;
+}
+
+/* Type and order as the file has them; the reader hands out arrays converted. */
+static void stored_form(const unsigned char *header, struct info_array *array)
+{
+    size_t length, width;
+    const char *text = header_text(header, &length), *end = text + length;
+    const char *type = header_value(text, length, "descr");
+    const char *order = header_value(text, length, "fortran_order");
+    const char *quote = type ? memchr(type + 1, *type, (size_t)(end - type - 1)) : NULL;
+
+    array->fortran = order && *order == 'T';
+    if (!quote)
+        return;
+    width = (size_t)(quote - type - 1);
+    if (width < sizeof array->type) {
+        memcpy(array->type, type + 1, width);
+        array->type[width] = '\0';
+    }
+}
+
+static void count_bytes(void *total, const void *bytes, size_t size)
+{
+    (void)bytes;
+    *(size_t *)total += size;
+}
+
+static struct error *add_array(struct info *info, const struct npy_array *array,
+                               const unsigned char *header)
+{
+    struct info_array *arrays =
+        realloc(info->arrays, (info->array_count + 1) * sizeof *info->arrays);
+    struct info_array *added;
+
+    if (!arrays)
+        return error_memory("a list of arrays");
+    info->arrays = arrays;
+    added = &arrays[info->array_count++];
+    memset(added, 0, sizeof *added);
+    added->role = "array";
+    added->kind = array->kind;
+    added->ndim = array->ndim;
+    added->count = array->count;
+    memcpy(added->shape, array->shape, array->ndim * sizeof *array->shape);
+    npy_type_name(array->kind, array->item_size, added->type);
+    stored_form(header, added);
+    return NULL;
+}
+
+static struct error *summarise(struct npy_array *array, struct summary *summary)
+{
+    struct npy_error npy_error;
+
+    if (array->kind == NPY_UNICODE)
+        return NULL;
+    if (npy_convert(array, NPY_FLOAT, 8, &npy_error))
+        return error_make("%s", npy_error.message);
+    summary_add_doubles(summary, array->data, array->count);
+    return NULL;
+}
+
+/* Goes through all arrays: the first time to list them, the second time to summarise them. */
+static struct error *walk_arrays(const unsigned char *bytes, size_t size, bool again,
+                                 struct info *info)
+{
+    size_t consumed = 0, at = 0, index = 0;
+    struct error *error = NULL;
+    struct npy_error npy_error;
+    struct npy_array array;
+    npy_reader *reader = npy_open_memory(bytes, size, &npy_error);
+    int result = -1;
+
+    if (reader)
+        npy_watch(reader, count_bytes, &consumed);
+    while (reader && !error && (result = npy_next(reader, &array, &npy_error)) == 1) {
+        error = again ? summarise(&array, &info->arrays[index].summary)
+                      : add_array(info, &array, bytes + at);
+        npy_array_free(&array);
+        at = consumed;
+        index++;
+    }
+    if (!error && result < 0)
+        error = error_make("%s", npy_error.message);
+    npy_close(reader);
+    return error;
+}
+
+/* ---- Datasets ---- */
+
+/* Names the arrays of a file that was accepted as a dataset. */
+static void name_roles(struct info *info)
+{
+    for (size_t i = 0; i < info->array_count; i++) {
+        struct info_array *array = &info->arrays[i];
+
+        if (i == 0)
+            array->role = "series";
+        else if (array->kind == NPY_UNICODE)
+            array->role = array->ndim == 0 ? "notes" : "names";
+        else
+            array->role = array->ndim == 1 ? "labels" : "soft";
+    }
+}
+
+static void summarise_soft(struct info *info)
+{
+    const struct dataset *dataset = &info->dataset;
+
+    for (size_t i = 0; i < dataset->count; i++) {
+        const float *row = dataset->soft + i * dataset->classes;
+        size_t best = 0;
+
+        for (size_t v = 1; v < dataset->classes; v++) {
+            if (row[v] > row[best])
+                best = v;
+        }
+        info->soft_agrees += best == (size_t)dataset->y[i];
+    }
+    summary_add(&info->soft, dataset->soft, dataset->count * dataset->classes);
+}
+
+static struct error *describe_dataset(struct info *info)
+{
+    const struct dataset *dataset = &info->dataset;
+
+    info->kind = INFO_DATASET;
+    name_roles(info);
+    info->channels = calloc(dataset->channels, sizeof *info->channels);
+    if (dataset->y)
+        info->class_counts = calloc(dataset->classes, sizeof *info->class_counts);
+    if (!info->channels || (dataset->y && !info->class_counts))
+        return error_memory("statistics");
+    for (size_t i = 0; i < dataset->count; i++) {
+        for (size_t c = 0; c < dataset->channels; c++)
+            summary_add(&info->channels[c], dataset_series(dataset, i, c), dataset->length);
+    }
+    for (size_t c = 0; c < dataset->channels; c++)
+        summary_merge(&info->all, &info->channels[c]);
+    if (dataset->y)
+        dataset_class_counts(dataset, info->class_counts);
+    if (dataset->soft)
+        summarise_soft(info);
+    return NULL;
+}
+
+static struct error *describe_npy(const void *bytes, size_t size, struct info *info)
+{
+    struct error *reason;
+
+    TRY(walk_arrays(bytes, size, false, info));
+    reason = dataset_read_memory(bytes, size, DATASET_ALLOW_NAN, &info->dataset);
+    if (!reason)
+        return describe_dataset(info);
+    info->kind = INFO_ARRAYS;
+    info->reason = strdup(error_message(reason));
+    error_free(reason);
+    if (!info->reason)
+        return error_memory("a message");
+    return walk_arrays(bytes, size, true, info);
+}
+
+/* ---- Any file ---- */
+
+static struct error *describe(const void *bytes, size_t size, struct info *info)
+{
+    struct digest digest;
+
+    info->bytes = size;
+    digest_start(&digest);
+    digest_add(&digest, bytes, size);
+    digest_finish(&digest, info->digest);
+    if (size == 0)
+        return error_make("empty file");
+    if (memcmp(bytes, "\x93NUMPY", size < 6 ? size : 6) == 0)
+        return describe_npy(bytes, size, info);
+    if (memcmp(bytes, "\x89SLP", size < 4 ? size : 4) == 0) {
+        info->kind = INFO_POOL;
+        return slp_read_memory(bytes, size, &info->pool);
+    }
+    if (size >= 2 && memcmp(bytes, "PK", 2) == 0)
+        return error_make("a zip archive (.npz?): unpack the .npy files in it first");
+    return error_make("neither NPY nor a shapelet pool (.slp)");
+}
+
+struct error *info_read_memory(const void *bytes, size_t size, struct info *info)
+{
+    struct error *error;
+
+    memset(info, 0, sizeof *info);
+    info->path = strdup("memory");
+    error = info->path ? describe(bytes, size, info) : error_memory("a name");
+    if (error)
+        info_free(info);
+    return error;
+}
+
+/* All bytes of a pipe or another stream. */
+static struct error *read_stream(int descriptor, struct info *info)
+{
+    size_t room = 0;
+
+    for (;;) {
+        ssize_t got;
+
+        if (info->bytes == room) {
+            void *larger = realloc(info->input, room = room ? 2 * room : 1 << 16);
+
+            if (!larger)
+                return error_memory("the input");
+            info->input = larger;
+        }
+        got = read(descriptor, (char *)info->input + info->bytes, room - info->bytes);
+        if (got == 0)
+            return NULL;
+        if (got < 0 && errno != EINTR)
+            return error_make("%s", strerror(errno));
+        info->bytes += got > 0 ? (size_t)got : 0;
+    }
+}
+
+static struct error *read_input(int descriptor, struct info *info)
+{
+    struct stat status;
+
+    if (fstat(descriptor, &status))
+        return error_make("%s", strerror(errno));
+    if (S_ISREG(status.st_mode) && status.st_size > 0 && lseek(descriptor, 0, SEEK_CUR) == 0) {
+        info->bytes = (size_t)status.st_size;
+        info->input = mmap(NULL, info->bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE, descriptor, 0);
+        if (info->input != MAP_FAILED) {
+            info->mapped = true;
+            return NULL;
+        }
+        info->input = NULL;
+        info->bytes = 0;
+    }
+    return read_stream(descriptor, info);
+}
+
+struct error *info_read(const char *path, struct info *info)
+{
+    const bool standard = strcmp(path, "-") == 0;
+    const char *shown = standard ? "standard input" : path;
+    int descriptor = standard ? STDIN_FILENO : open(path, O_RDONLY | O_CLOEXEC);
+    struct error *error;
+
+    memset(info, 0, sizeof *info);
+    if (descriptor < 0)
+        return error_system(shown);
+    info->path = strdup(shown);
+    error = info->path ? read_input(descriptor, info) : error_memory("a name");
+    if (!standard)
+        close(descriptor);
+    if (!error)
+        error = describe(info->input, info->bytes, info);
+    error = error_in(shown, error);
+    if (error)
+        info_free(info);
+    return error;
+}
+
+bool info_next_note(const struct info *info, const char **line, size_t *length)
+{
+    const char *notes = info->kind == INFO_POOL ? info->pool.notes : info->dataset.notes;
+    const char *next = *line ? *line + *length : notes;
+
+    if (!next || *next == '\0')
+        return false;
+    if (*line)
+        next++; /* over the end of the line before */
+    *line = next;
+    *length = strcspn(next, "\n");
+    return *next != '\0';
+}
+
+void info_free(struct info *info)
+{
+    dataset_free(&info->dataset);
+    slp_free(&info->pool);
+    free(info->path);
+    free(info->arrays);
+    free(info->channels);
+    free(info->class_counts);
+    free(info->reason);
+    if (info->mapped)
+        munmap(info->input, info->bytes);
+    else
+        free(info->input);
+    memset(info, 0, sizeof *info);
+}

@@ -1,0 +1,50 @@
+/* sc-info: say what is in a file. */
+#include <stdint.h>
+#include <stdio.h>
+
+#include "common/cli.h"
+#include "data/info.h"
+
+struct info_cli {
+    struct cli_common common;
+    bool json;
+    bool all;
+};
+
+static const struct cli_option options[] = {
+    {0, "json", NULL, CLI_FLAG, CLI_AT(info_cli, json), "write JSON, one object for each file", 0},
+    {'a', "all", NULL, CLI_FLAG, CLI_AT(info_cli, all),
+     "show all channels, classes and shapelets, however many", 0},
+    {0},
+};
+
+static const struct cli_program program = {
+    .name = "sc-info",
+    .arguments = "[FILE]...",
+    .summary = "Says what is in a dataset, a shapelet pool or any other NPY file.",
+    .options = options,
+    .most_files = SIZE_MAX,
+};
+
+int main(int argc, char **argv)
+{
+    struct info_cli opt = {.json = false};
+    struct output output;
+    size_t files;
+
+    cli_parse(argc, argv, &program, &opt);
+    files = opt.common.file_count ? opt.common.file_count : 1;
+    cli_open_output(opt.common.output, false, &output);
+    for (size_t i = 0; i < files; i++) {
+        struct info info;
+
+        cli_check(info_read(opt.common.file_count ? opt.common.files[i] : "-", &info));
+        if (opt.json)
+            info_write_json(output.stream, &info);
+        else
+            info_write_text(output.stream, &info, opt.all);
+        info_free(&info);
+    }
+    cli_commit(&output, &opt.common.output, 1);
+    return 0;
+}

@@ -1,0 +1,101 @@
+/* sc-scale: standardise series with statistics from the training set, or undo that. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/cli.h"
+#include "data/scale.h"
+
+struct scale_cli {
+    struct cli_common common;
+    const char *with;
+    const char *save;
+    bool undo;
+    bool per_series;
+};
+
+static const struct cli_option options[] = {
+    {0, "save", "FILE", CLI_FILE, CLI_AT(scale_cli, save),
+     "write the statistics of the set to FILE", 0},
+    {0, "with", "FILE", CLI_FILE, CLI_AT(scale_cli, with),
+     "use the statistics of FILE instead of the set's own", 0},
+    {0, "undo", NULL, CLI_FLAG, CLI_AT(scale_cli, undo), "back to the scale before (needs --with)",
+     0},
+    {0, "per-series", NULL, CLI_FLAG, CLI_AT(scale_cli, per_series),
+     "standardise each series by itself", 0},
+    {0},
+};
+
+static const struct cli_program program = {
+    .name = "sc-scale",
+    .arguments = "[FILE]",
+    .summary = "Scales every channel to mean 0 and standard deviation 1 over all series and steps.",
+    .options = options,
+    .most_files = 1,
+};
+
+static void check_options(const struct scale_cli *opt)
+{
+    if (opt->per_series && (opt->with || opt->save || opt->undo))
+        cli_usage("--per-series keeps no statistics: not with --with, --save or --undo");
+    if (opt->with && opt->save)
+        cli_usage("--with uses statistics and --save makes them: one of the two");
+    if (opt->save && strcmp(opt->save, opt->common.output) == 0)
+        cli_usage("the set and its statistics cannot both go to '%s'", opt->save);
+    if (opt->undo && !opt->with)
+        cli_usage("--undo needs the statistics: --with=FILE");
+    if (opt->with && strcmp(opt->with, "-") == 0 && strcmp(cli_input(&opt->common), "-") == 0)
+        cli_usage("only one of the set and the statistics can come from standard input");
+}
+
+static void scale_per_series(struct dataset *dataset)
+{
+    size_t constant = scale_each_series(dataset);
+
+    if (constant)
+        cli_say("%zu constant series (of %zu with %zu channels each) became 0", constant,
+                dataset->count, dataset->channels);
+}
+
+/* Fits or reads the statistics and uses them. */
+static void scale_all(const struct scale_cli *opt, struct dataset *dataset, struct scale *scale)
+{
+    const char *input =
+        strcmp(cli_input(&opt->common), "-") ? opt->common.files[0] : "standard input";
+
+    if (opt->with)
+        cli_check(scale_read(opt->with, scale));
+    else
+        cli_check(scale_fit(dataset, scale));
+    if (scale->constant)
+        cli_say("%zu of %zu channels are constant: only their mean is taken away", scale->constant,
+                scale->channels);
+    cli_check(
+        error_in(input, opt->undo ? scale_undo(scale, dataset) : scale_apply(scale, dataset)));
+}
+
+int main(int argc, char **argv)
+{
+    struct scale_cli opt = {.undo = false};
+    struct output outputs[2];
+    struct scale scale = {0};
+    struct dataset dataset;
+
+    cli_parse(argc, argv, &program, &opt);
+    check_options(&opt);
+    cli_check(dataset_read(cli_input(&opt.common), NULL, 0, &dataset));
+    if (opt.per_series)
+        scale_per_series(&dataset);
+    else
+        scale_all(&opt, &dataset, &scale);
+
+    cli_record(&opt.common, &dataset.notes, (const char *[]){dataset.digest, scale.digest}, 2);
+    cli_stage_dataset(opt.common.output, &dataset, &outputs[0]);
+    if (opt.save) {
+        cli_open_output(opt.save, true, &outputs[1]);
+        cli_check(error_in(opt.save, scale_write(outputs[1].stream, &scale, dataset.notes)));
+    }
+    cli_commit(outputs, (const char *[]){opt.common.output, opt.save}, opt.save ? 2 : 1);
+    scale_free(&scale);
+    dataset_free(&dataset);
+    return 0;
+}
