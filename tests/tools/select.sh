@@ -1,0 +1,31 @@
+#!/bin/sh
+# sc-select
+. "$(dirname "$0")/lib.sh"
+
+classes() { sc-info --json "$1" | grep -o '"class": [0-9]*, .*"count": [0-9]*'; }
+
+test_that 'the examples of the manual page run' '
+    run_examples sc-select
+    test "$(classes few.npy | grep -c "\"count\": 5")" = 3
+'
+test_that 'every method gives the number asked for of each class, whatever the threads' '
+    for method in random herding kcenter kmeans; do
+        sc-select -m $method -n 7 --threads 1 train.npy -o one.npy
+        test "$(classes one.npy | grep -c "\"count\": 7")" = 3
+        for threads in 2 7; do
+            sc-select -m $method -n 7 --threads $threads train.npy | cmp - one.npy
+        done
+    done
+'
+test_that 'the seed changes a random choice' '
+    sc-select --seed 1 train.npy -o a
+    sc-select --seed 2 train.npy -o b
+    refute cmp -s a b
+'
+test_that 'bad input is refused with the reason and leaves no file' '
+    fails 1 "class 0 has 100 series, 101 are wanted" sc-select -n 101 train.npy -o none
+    fails 2 "is too small" sc-select -n 0 train.npy -o none
+    fails 2 "is none of: random, herding, kcenter, kmeans" sc-select -m best train.npy -o none
+    test ! -e none
+'
+finish
