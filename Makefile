@@ -173,7 +173,7 @@ FUZZ_SECONDS ?= 600
 fuzz: | $(HAVE_build) $(HAVE_fuzz)
 	@tests/fuzz/run-fuzz.sh $(BUILD)/fuzz $(FUZZ_SECONDS)
 
-FORMATTED := $(shell find tools lib formats cuda tests -name '*.[ch]' -o -name '*.cu')
+FORMATTED := $(shell find $(wildcard tools lib formats cuda tests) -name "*.[ch]" -o -name "*.cu")
 lint: | $(HAVE_lint) $(HAVE_build) $(HAVE_check)
 	$(say) LINT 'clang-format'
 	$(run)clang-format --dry-run -Werror $(FORMATTED)
