@@ -2,10 +2,16 @@
  *
  * Tasks are claimed from an atomic counter.  A worker that has nothing to do spins for a short
  * while before it sleeps: a training step issues many jobs of some microseconds each, and waking a
- * sleeping thread costs more than that. */
+ * sleeping thread costs more than that.
+ *
+ * The caller works, too, and waits only for workers that have joined the job, so that on a busy
+ * machine a small job never waits for a thread that the system has not let run.  Joining is a
+ * handshake: a worker raises `active` and then looks whether its job is still open; the caller
+ * closes the job and then looks at `active`.  One of the two always sees the other. */
 #include "base/parallel.h"
 
 #include <pthread.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdatomic.h>
 #include <stdbool.h>
@@ -13,7 +19,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-enum { MOST_THREADS = 256, SPINS = 20000 };
+enum { MOST_THREADS = 256, SPINS = 4000 };
 
 static struct {
     pthread_mutex_t lock;
@@ -23,14 +29,14 @@ static struct {
     pthread_t threads[MOST_THREADS];
     bool stop;
 
-    /* The job.  generation is raised to publish it. */
+    /* The job.  Odd while it is open; raised to publish it, and again to close it. */
     _Atomic uint64_t generation;
     _Atomic unsigned sleeping;
+    _Atomic unsigned active; /* workers that have joined, or are about to find that it is closed */
     void (*body)(void *, size_t, unsigned);
     void *context;
     size_t tasks;
     _Atomic size_t next;
-    _Atomic unsigned busy; /* workers that have not finished the job */
 } pool = {.lock = PTHREAD_MUTEX_INITIALIZER, .wake = PTHREAD_COND_INITIALIZER};
 
 /* The worker number of this thread while it runs tasks, else -1. */
@@ -55,20 +61,20 @@ static void run_tasks(unsigned worker)
     current_worker = -1;
 }
 
-/* Waits until a generation other than the last one seen is published. */
-static uint64_t await_generation(uint64_t seen)
+/* Waits for an open job other than the last one seen. */
+static uint64_t await_job(uint64_t seen)
 {
     uint64_t generation;
 
     for (int spin = 0; spin < SPINS; spin++) {
         generation = atomic_load(&pool.generation);
-        if (generation != seen)
+        if (generation != seen && generation % 2 == 1)
             return generation;
         relax();
     }
     pthread_mutex_lock(&pool.lock);
     atomic_fetch_add(&pool.sleeping, 1);
-    while ((generation = atomic_load(&pool.generation)) == seen)
+    while ((generation = atomic_load(&pool.generation)) == seen || generation % 2 == 0)
         pthread_cond_wait(&pool.wake, &pool.lock);
     atomic_fetch_sub(&pool.sleeping, 1);
     pthread_mutex_unlock(&pool.lock);
@@ -96,11 +102,13 @@ static void *worker_main(void *argument)
 
     free(argument);
     for (;;) {
-        start.seen = await_generation(start.seen);
+        start.seen = await_job(start.seen);
         if (pool.stop)
             return NULL;
-        run_tasks(start.worker);
-        atomic_fetch_sub(&pool.busy, 1);
+        atomic_fetch_add(&pool.active, 1);
+        if (atomic_load(&pool.generation) == start.seen)
+            run_tasks(start.worker);
+        atomic_fetch_sub(&pool.active, 1);
     }
 }
 
@@ -112,6 +120,7 @@ static void stop_threads(void)
     publish();
     for (unsigned i = 0; i < pool.started; i++)
         pthread_join(pool.threads[i], NULL);
+    atomic_fetch_add(&pool.generation, 1);
     pool.started = 0;
     pool.stop = false;
 }
@@ -184,10 +193,10 @@ void parallel_for(size_t tasks, void (*body)(void *context, size_t task, unsigne
     pool.context = context;
     pool.tasks = tasks;
     atomic_store(&pool.next, 0);
-    atomic_store(&pool.busy, pool.started);
     publish();
     run_tasks(0);
-    for (int spin = 0; atomic_load(&pool.busy) > 0; spin++) {
+    atomic_fetch_add(&pool.generation, 1);
+    for (int spin = 0; atomic_load(&pool.active) > 0; spin++) {
         if (spin < SPINS)
             relax();
         else
