@@ -250,18 +250,23 @@ static struct error *check(struct dataset *dataset, unsigned flags)
     return NULL;
 }
 
-/* Errors name the file that they are about; shown is the main one. */
+/* Errors name the file that they are about; shown is the main one, NULL for none. */
 static struct error *read_from(npy_reader *reader, const char *shown, const char *labels,
                                unsigned flags, struct dataset *dataset)
 {
-    struct error *error = error_in(shown, read_arrays(reader, dataset));
+    struct error *error = read_arrays(reader, dataset);
+    bool elsewhere = false; /* the error is about the file of labels */
 
-    if (!error && labels && dataset->y)
-        error = error_make("%s: has labels of its own, so --labels makes no sense", shown);
-    else if (!error && labels)
+    if (!error && labels && dataset->y) {
+        error = error_make("has labels of its own, so --labels makes no sense");
+    } else if (!error && labels) {
         error = error_in(labels, read_label_file(labels, dataset));
+        elsewhere = error != NULL;
+    }
     if (!error)
-        error = error_in(shown, check(dataset, flags));
+        error = check(dataset, flags);
+    if (shown && !elsewhere)
+        error = error_in(shown, error);
     npy_close(reader);
     if (error)
         dataset_free(dataset);
@@ -290,7 +295,7 @@ struct error *dataset_read_memory(const void *bytes, size_t size, unsigned flags
     memset(dataset, 0, sizeof *dataset);
     if (!reader)
         return from_npy(&error);
-    return read_from(reader, "memory", NULL, flags, dataset);
+    return read_from(reader, NULL, NULL, flags, dataset);
 }
 
 /* ---- Making and taking apart ---- */

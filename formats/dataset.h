@@ -45,7 +45,7 @@ enum dataset_flags {
 struct error *dataset_read(const char *path, const char *labels, unsigned flags,
                            struct dataset *dataset) MUST_CHECK;
 
-/* Same from memory: for tests and fuzzers. */
+/* Same from memory, which must stay as long as the dataset.  Errors name no file. */
 struct error *dataset_read_memory(const void *bytes, size_t size, unsigned flags,
                                   struct dataset *dataset) MUST_CHECK;
 

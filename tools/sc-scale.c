@@ -4,6 +4,7 @@
 
 #include "common/cli.h"
 #include "data/scale.h"
+#include "file.h"
 
 struct scale_cli {
     struct cli_common common;
@@ -59,9 +60,6 @@ static void scale_per_series(struct dataset *dataset)
 /* Fits or reads the statistics and uses them. */
 static void scale_all(const struct scale_cli *opt, struct dataset *dataset, struct scale *scale)
 {
-    const char *input =
-        strcmp(cli_input(&opt->common), "-") ? opt->common.files[0] : "standard input";
-
     if (opt->with)
         cli_check(scale_read(opt->with, scale));
     else
@@ -69,8 +67,8 @@ static void scale_all(const struct scale_cli *opt, struct dataset *dataset, stru
     if (scale->constant)
         cli_say("%zu of %zu channels are constant: only their mean is taken away", scale->constant,
                 scale->channels);
-    cli_check(
-        error_in(input, opt->undo ? scale_undo(scale, dataset) : scale_apply(scale, dataset)));
+    cli_check(error_in(file_shown(cli_input(&opt->common)),
+                       opt->undo ? scale_undo(scale, dataset) : scale_apply(scale, dataset)));
 }
 
 int main(int argc, char **argv)

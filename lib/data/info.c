@@ -1,15 +1,12 @@
-/* The whole input is mapped, or read where it is a pipe, because its kind is known only from its
- * first bytes.  An NPY file is gone through once for the arrays as they are stored, then read as a
- * dataset; if it is none, its arrays are summarised one by one. */
+/* The whole input is read first, because its kind is known only from its first bytes.  An NPY file
+ * is gone through once for the arrays as they are stored, then read as a dataset; if it is none,
+ * its arrays are summarised one by one. */
 #include "data/info.h"
 
-#include <errno.h>
-#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
-#include <sys/stat.h>
-#include <unistd.h>
+
+#include "file.h"
 
 /* ---- NPY arrays ---- */
 
@@ -208,11 +205,14 @@ static struct error *describe(const void *bytes, size_t size, struct info *info)
     digest_finish(&digest, info->digest);
     if (size == 0)
         return error_make("empty file");
-    if (memcmp(bytes, "\x93NUMPY", size < 6 ? size : 6) == 0)
+    switch (file_kind(bytes, size)) {
+    case FILE_NPY:
         return describe_npy(bytes, size, info);
-    if (memcmp(bytes, "\x89SLP", size < 4 ? size : 4) == 0) {
+    case FILE_POOL:
         info->kind = INFO_POOL;
         return slp_read_memory(bytes, size, &info->pool);
+    case FILE_TEXT:
+        break;
     }
     if (size >= 2 && memcmp(bytes, "PK", 2) == 0)
         return error_make("a zip archive (.npz?): unpack the .npy files in it first");
@@ -231,66 +231,16 @@ struct error *info_read_memory(const void *bytes, size_t size, struct info *info
     return error;
 }
 
-/* All bytes of a pipe or another stream. */
-static struct error *read_stream(int descriptor, struct info *info)
-{
-    size_t room = 0;
-
-    for (;;) {
-        ssize_t got;
-
-        if (info->bytes == room) {
-            void *larger = realloc(info->input, room = room ? 2 * room : 1 << 16);
-
-            if (!larger)
-                return error_memory("the input");
-            info->input = larger;
-        }
-        got = read(descriptor, (char *)info->input + info->bytes, room - info->bytes);
-        if (got == 0)
-            return NULL;
-        if (got < 0 && errno != EINTR)
-            return error_make("%s", strerror(errno));
-        info->bytes += got > 0 ? (size_t)got : 0;
-    }
-}
-
-static struct error *read_input(int descriptor, struct info *info)
-{
-    struct stat status;
-
-    if (fstat(descriptor, &status))
-        return error_make("%s", strerror(errno));
-    if (S_ISREG(status.st_mode) && status.st_size > 0 && lseek(descriptor, 0, SEEK_CUR) == 0) {
-        info->bytes = (size_t)status.st_size;
-        info->input = mmap(NULL, info->bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE, descriptor, 0);
-        if (info->input != MAP_FAILED) {
-            info->mapped = true;
-            return NULL;
-        }
-        info->input = NULL;
-        info->bytes = 0;
-    }
-    return read_stream(descriptor, info);
-}
-
 struct error *info_read(const char *path, struct info *info)
 {
-    const bool standard = strcmp(path, "-") == 0;
-    const char *shown = standard ? "standard input" : path;
-    int descriptor = standard ? STDIN_FILENO : open(path, O_RDONLY | O_CLOEXEC);
     struct error *error;
 
     memset(info, 0, sizeof *info);
-    if (descriptor < 0)
-        return error_system(shown);
-    info->path = strdup(shown);
-    error = info->path ? read_input(descriptor, info) : error_memory("a name");
-    if (!standard)
-        close(descriptor);
+    info->path = strdup(file_shown(path));
+    error = info->path ? file_read(path, &info->input, &info->bytes) : error_memory("a name");
     if (!error)
         error = describe(info->input, info->bytes, info);
-    error = error_in(shown, error);
+    error = error_in(file_shown(path), error);
     if (error)
         info_free(info);
     return error;
@@ -319,9 +269,6 @@ void info_free(struct info *info)
     free(info->channels);
     free(info->class_counts);
     free(info->reason);
-    if (info->mapped)
-        munmap(info->input, info->bytes);
-    else
-        free(info->input);
+    free(info->input);
     memset(info, 0, sizeof *info);
 }

@@ -46,8 +46,7 @@ struct info {
 
     struct shapelet_pool pool; /* INFO_POOL */
 
-    void *input; /* the bytes of the file */
-    bool mapped;
+    unsigned char *input; /* the bytes of the file, where they were read here */
 };
 
 /* Reads a file, or standard input for "-", and takes its statistics.  Errors name the file. */

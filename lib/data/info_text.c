@@ -94,14 +94,16 @@ static void write_classes(FILE *stream, const struct info *info, bool all)
     const struct dataset *dataset = &info->dataset;
     const size_t count = shown(dataset->classes, FEW_CLASSES, all);
 
-    fprintf(stream, "%-9s %-8s %12s %12s  %s\n", "classes", "class", "series", "share",
-            dataset->names ? "name" : "");
+    fprintf(stream, "%-9s %-8s %12s %12s%s\n", "classes", "class", "series", "share",
+            dataset->names ? "  name" : "");
     for (size_t v = 0; v < count; v++) {
         double share = 100.0 * (double)info->class_counts[v] / (double)dataset->count;
 
-        fprintf(stream, "%9s %-8zu %12zu %10.2f %%  ", "", v, info->class_counts[v], share);
-        if (dataset->names)
+        fprintf(stream, "%9s %-8zu %12zu %10.2f %%", "", v, info->class_counts[v], share);
+        if (dataset->names) {
+            fputs("  ", stream);
             text_write(stream, dataset->names[v], strlen(dataset->names[v]));
+        }
         fputc('\n', stream);
     }
     say_rest(stream, dataset->classes, count);

@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "base/parallel.h"
+#include "file.h"
 
 enum { BLOCK_SERIES = 256 };
 
@@ -282,7 +283,6 @@ static struct error *read_statistics(npy_reader *reader, struct scale *scale)
 
 struct error *scale_read(const char *path, struct scale *scale)
 {
-    const char *shown = strcmp(path, "-") == 0 ? "standard input" : path;
     struct npy_error npy_error;
     struct error *error;
     npy_reader *reader;
@@ -290,12 +290,12 @@ struct error *scale_read(const char *path, struct scale *scale)
     memset(scale, 0, sizeof *scale);
     reader = npy_open(path, &npy_error);
     if (!reader)
-        return error_make("%s: %s", shown, npy_error.message);
+        return error_make("%s: %s", file_shown(path), npy_error.message);
     error = read_statistics(reader, scale);
     npy_close(reader);
     if (error)
         scale_free(scale);
-    return error_in(shown, error);
+    return error_in(file_shown(path), error);
 }
 
 struct error *scale_write(FILE *stream, const struct scale *scale, const char *notes)

@@ -155,44 +155,92 @@ static void round_row(struct table *table, size_t v, size_t count)
     }
 }
 
-/* How much farther from its share, in squares, a class gets when it moves one series. */
+/* What it costs a class to move one series: how much farther it gets from its share, in squares,
+ * and much more where a number would no longer be its exact share rounded up or down. */
 static double move_cost(const struct table *table, size_t v, size_t from, size_t to)
 {
+    const double outside = 1e6;
     const size_t *row = table->cells + v * COLUMNS;
     const double *exact = table->exact + v * COLUMNS;
+    double cost = 2 * ((exact[from] - (double)row[from]) - (exact[to] - (double)row[to])) + 2;
 
     if (row[from] == 0 || (table->train_has_all && from == SPLIT_TRAIN && row[from] == 1))
         return INFINITY;
-    return 2 * ((exact[from] - (double)row[from]) - (exact[to] - (double)row[to])) + 2;
+    cost += (double)row[from] - 1 < floor(exact[from]) ? outside : 0;
+    cost += (double)row[to] + 1 > ceil(exact[to]) ? outside : 0;
+    return cost;
 }
 
-/* Moves one series from a column that has too many to one that has too few, where it costs least.
- * False when no column has too many. */
-static bool move_one(struct table *table, const size_t *sums)
-{
-    double least = INFINITY;
-    size_t class = 0, source = 0, target = 0;
+/* A move from one column to another in the class where it costs least. */
+struct move {
+    double cost;
+    size_t class;
+};
 
+static void find_moves(const struct table *table, struct move moves[COLUMNS][COLUMNS])
+{
     for (size_t from = 0; from < COLUMNS; from++) {
         for (size_t to = 0; to < COLUMNS; to++) {
-            if (sums[from] <= table->columns[from] || sums[to] >= table->columns[to])
-                continue;
-            for (size_t v = 0; v < table->classes; v++) {
+            struct move *best = &moves[from][to];
+
+            best->cost = INFINITY;
+            for (size_t v = 0; from != to && v < table->classes; v++) {
                 double cost = move_cost(table, v, from, to);
 
-                if (cost < least) {
-                    least = cost;
-                    class = v;
-                    source = from;
-                    target = to;
+                if (cost < best->cost)
+                    *best = (struct move){cost, v};
+            }
+        }
+    }
+}
+
+/* Cheapest ways from the columns that have too many (Bellman and Ford): what each column costs to
+ * reach, and from where. */
+static void find_ways(const struct table *table, const size_t *sums,
+                      struct move moves[COLUMNS][COLUMNS], double *costs, size_t *sources)
+{
+    for (size_t p = 0; p < COLUMNS; p++) {
+        costs[p] = sums[p] > table->columns[p] ? 0 : INFINITY;
+        sources[p] = COLUMNS;
+    }
+    for (size_t round = 1; round < COLUMNS; round++) {
+        for (size_t from = 0; from < COLUMNS; from++) {
+            for (size_t to = 0; to < COLUMNS; to++) {
+                double cost = costs[from] + moves[from][to].cost;
+
+                if (sums[to] <= table->columns[to] && cost < costs[to] - 1e-9) {
+                    costs[to] = cost;
+                    sources[to] = from;
                 }
             }
         }
     }
-    if (isinf(least))
+}
+
+/* Moves one series from a column that has too many to one that has too few, on the way that costs
+ * least: through another column if no class can do it well alone.  False when none has too many. */
+static bool move_one(struct table *table, const size_t *sums)
+{
+    struct move moves[COLUMNS][COLUMNS];
+    double costs[COLUMNS], least = INFINITY;
+    size_t sources[COLUMNS], target = COLUMNS;
+
+    find_moves(table, moves);
+    find_ways(table, sums, moves, costs, sources);
+    for (size_t p = 0; p < COLUMNS; p++) {
+        if (sums[p] < table->columns[p] && costs[p] < least) {
+            least = costs[p];
+            target = p;
+        }
+    }
+    if (target == COLUMNS)
         return false;
-    table->cells[class * COLUMNS + source]--;
-    table->cells[class * COLUMNS + target]++;
+    for (; sources[target] < COLUMNS; target = sources[target]) {
+        size_t class = moves[sources[target]][target].class;
+
+        table->cells[class * COLUMNS + sources[target]]--;
+        table->cells[class * COLUMNS + target]++;
+    }
     return true;
 }
 

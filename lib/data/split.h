@@ -7,8 +7,8 @@
  * another in the classes that come closest to their exact share by it.  So the parts have exactly
  * the sizes asked for, and a class is at most about one series away from its share.
  *
- * A class that has fewer series than there are parts goes to train first: no class is missing from
- * train as long as train has room for one series of each. */
+ * The exception: a class that has fewer series than there are parts goes to train first: no class
+ * is missing from train as long as train has room for one series of each. */
 #ifndef SC_DATA_SPLIT_H
 #define SC_DATA_SPLIT_H
 

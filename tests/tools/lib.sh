@@ -85,6 +85,11 @@ python_with() {
     done
 }
 
+# json KEY: the value of a member of the JSON that sc-info writes, which stands on a line of its own.
+json() {
+    sed -n "s/^ *\"$1\": \"\{0,1\}\([^\"]*[^\",]\)\"\{0,1\},\{0,1\}\$/\1/p"
+}
+
 # refute COMMAND...: the command fails.  (set -e takes no notice of "! command".)
 refute() {
     if "$@"; then

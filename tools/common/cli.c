@@ -348,9 +348,8 @@ void cli_parse(int argc, char **argv, const struct cli_program *program, void *o
 
     current = program;
     common->output = "-";
-    common->files = calloc((size_t)argc + 1, sizeof *common->files);
-    if (!common->files)
-        cli_check(error_memory("options"));
+    /* The arguments that are no options move to the front, over those that were read already. */
+    common->files = (const char **)argv;
     for (int i = 1; i < argc;) {
         const char *argument = argv[i];
 

@@ -1,0 +1,255 @@
+#include "support/check.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/parallel.h"
+#include "base/random.h"
+#include "data/balance.h"
+
+enum { CHANNELS = 2, LENGTH = 9, SIZE = CHANNELS * LENGTH, CLASSES = 5 };
+
+/* Random series; classes of 30, 12, 1, 0 and 4, mixed; soft labels. */
+static void make_set(struct dataset *dataset)
+{
+    static const size_t counts[CLASSES] = {30, 12, 1, 0, 4};
+    struct random_stream stream = random_stream(2, RANDOM_TEST, 0);
+    size_t order[47], filled = 0;
+
+    assert_ok(dataset_new(47, CHANNELS, LENGTH, CLASSES, true, dataset));
+    for (size_t v = 0; v < CLASSES; v++) {
+        for (size_t k = 0; k < counts[v]; k++)
+            order[filled++] = v;
+    }
+    random_shuffle(&stream, order, 47);
+    for (size_t i = 0; i < 47; i++) {
+        dataset->y[i] = (int32_t)order[i];
+        for (size_t j = 0; j < SIZE; j++)
+            dataset->x[i * SIZE + j] = (float)random_normal(&stream);
+        for (size_t v = 0; v < CLASSES; v++)
+            dataset->soft[i * CLASSES + v] = (float)random_normal(&stream);
+    }
+    dataset->x[0] = -0.0f; /* must survive to the bit */
+    dataset->notes = strdup("earlier");
+}
+
+static void assert_originals_first(const struct dataset *set, const struct dataset *balanced)
+{
+    assert_memory_equal(set->x, balanced->x, 47 * SIZE * sizeof(float));
+    assert_memory_equal(set->y, balanced->y, 47 * sizeof *set->y);
+    assert_memory_equal(set->soft, balanced->soft, 47 * CLASSES * sizeof(float));
+    assert_string_equal(balanced->notes, "earlier");
+}
+
+static void assert_counts(const struct dataset *balanced, size_t a, size_t b, size_t c, size_t e)
+{
+    size_t counts[CLASSES];
+
+    dataset_class_counts(balanced, counts);
+    assert_int_equal(counts[0], a);
+    assert_int_equal(counts[1], b);
+    assert_int_equal(counts[2], c);
+    assert_int_equal(counts[3], 0);
+    assert_int_equal(counts[4], e);
+}
+
+static bool is_copy(const struct dataset *set, const struct dataset *balanced, size_t i)
+{
+    for (size_t j = 0; j < set->count; j++) {
+        if (set->y[j] == balanced->y[i] &&
+            memcmp(set->x + j * SIZE, balanced->x + i * SIZE, SIZE * sizeof(float)) == 0 &&
+            memcmp(set->soft + j * CLASSES, balanced->soft + i * CLASSES,
+                   CLASSES * sizeof(float)) == 0)
+            return true;
+    }
+    return false;
+}
+
+static void copies_bring_all_classes_to_the_largest(void **state)
+{
+    struct balance_options options = balance_defaults();
+    struct dataset set, balanced;
+
+    (void)state;
+    make_set(&set);
+    assert_ok(balance(&set, &options, &balanced));
+    assert_originals_first(&set, &balanced);
+    assert_counts(&balanced, 30, 30, 30, 30);
+    for (size_t i = 47; i < balanced.count; i++) {
+        assert_true(is_copy(&set, &balanced, i));
+        assert_true(i == 47 || balanced.y[i] >= balanced.y[i - 1]);
+    }
+    dataset_free(&balanced);
+    dataset_free(&set);
+}
+
+static void a_target_leaves_larger_classes_alone(void **state)
+{
+    struct balance_options options = balance_defaults();
+    struct dataset set, balanced;
+
+    (void)state;
+    make_set(&set);
+    options.target = 10;
+    assert_ok(balance(&set, &options, &balanced));
+    assert_counts(&balanced, 30, 12, 10, 10);
+    dataset_free(&balanced);
+    options.target = 100;
+    assert_ok(balance(&set, &options, &balanced));
+    assert_originals_first(&set, &balanced);
+    assert_counts(&balanced, 100, 100, 100, 100);
+    dataset_free(&balanced);
+    dataset_free(&set);
+}
+
+/* Random copies favour no series of the class. */
+static void copies_are_drawn_fairly(void **state)
+{
+    struct balance_options options = balance_defaults();
+    struct dataset set, balanced;
+    size_t drawn[12] = {0};
+
+    (void)state;
+    make_set(&set);
+    options.target = 12012;
+    assert_ok(balance(&set, &options, &balanced));
+    for (size_t i = 47; i < balanced.count; i++) {
+        size_t member = 0;
+
+        if (balanced.y[i] != 1)
+            continue;
+        for (size_t j = 0; j < 47; j++) {
+            if (set.y[j] == 1 && memcmp(set.x + j * SIZE, balanced.x + i * SIZE, SIZE * 4) == 0)
+                drawn[member]++;
+            member += set.y[j] == 1;
+        }
+    }
+    for (size_t k = 0; k < 12; k++)
+        assert_in_range(drawn[k], 850, 1150); /* 1000, five standard deviations */
+    dataset_free(&balanced);
+    dataset_free(&set);
+}
+
+static double distance(const float *a, const float *b)
+{
+    double sum = 0;
+
+    for (size_t j = 0; j < SIZE; j++)
+        sum += ((double)a[j] - (double)b[j]) * ((double)a[j] - (double)b[j]);
+    return sum;
+}
+
+/* Brute force: b is among the k nearest of a in its class. */
+static bool is_neighbour(const struct dataset *set, size_t a, size_t b, size_t k)
+{
+    double limit = distance(set->x + a * SIZE, set->x + b * SIZE);
+    size_t nearer = 0;
+
+    for (size_t i = 0; i < set->count; i++)
+        nearer += i != a && i != b && set->y[i] == set->y[a] &&
+                  distance(set->x + a * SIZE, set->x + i * SIZE) < limit;
+    return nearer < k;
+}
+
+/* Where x lies on the line from a to b, if it does; else -1. */
+static double share_on_line(const float *a, const float *b, const float *x, size_t size)
+{
+    double numerator = 0, denominator = 0, share;
+
+    for (size_t j = 0; j < size; j++) {
+        numerator += ((double)x[j] - (double)a[j]) * ((double)b[j] - (double)a[j]);
+        denominator += ((double)b[j] - (double)a[j]) * ((double)b[j] - (double)a[j]);
+    }
+    share = numerator / denominator;
+    for (size_t j = 0; j < size; j++) {
+        if (fabs((double)a[j] + share * ((double)b[j] - (double)a[j]) - (double)x[j]) > 1e-5)
+            return -1;
+    }
+    return share;
+}
+
+static bool is_between_neighbours(const struct dataset *set, const struct dataset *balanced,
+                                  size_t i, size_t k)
+{
+    for (size_t a = 0; a < set->count; a++) {
+        for (size_t b = 0; b < set->count; b++) {
+            double share, soft;
+
+            if (a == b || set->y[a] != balanced->y[i] || set->y[b] != balanced->y[i])
+                continue;
+            share =
+                share_on_line(set->x + a * SIZE, set->x + b * SIZE, balanced->x + i * SIZE, SIZE);
+            soft = share_on_line(set->soft + a * CLASSES, set->soft + b * CLASSES,
+                                 balanced->soft + i * CLASSES, CLASSES);
+            if (share >= 0 && share < 1 && fabs(share - soft) < 1e-4 && is_neighbour(set, a, b, k))
+                return true;
+        }
+    }
+    return false;
+}
+
+static void smote_interpolates_between_nearest_neighbours(void **state)
+{
+    struct balance_options options = balance_defaults();
+    struct dataset set, balanced;
+
+    (void)state;
+    make_set(&set);
+    options.method = BALANCE_SMOTE;
+    options.neighbours = 3;
+    options.target = 40;
+    assert_ok(balance(&set, &options, &balanced));
+    assert_originals_first(&set, &balanced);
+    assert_counts(&balanced, 40, 40, 40, 40);
+    for (size_t i = 47; i < balanced.count; i++) {
+        if (balanced.y[i] == 2) /* a single series */
+            assert_true(is_copy(&set, &balanced, i));
+        else
+            assert_true(is_between_neighbours(&set, &balanced, i, 3));
+    }
+    dataset_free(&balanced);
+    dataset_free(&set);
+}
+
+static void the_result_depends_on_the_seed_not_on_the_threads(void **state)
+{
+    struct balance_options options = balance_defaults();
+    struct dataset set, one, other;
+    size_t size;
+
+    (void)state;
+    make_set(&set);
+    options.method = BALANCE_SMOTE;
+    parallel_set_threads(1);
+    assert_ok(balance(&set, &options, &one));
+    parallel_set_threads(3);
+    assert_ok(balance(&set, &options, &other));
+    size = one.count * SIZE * sizeof(float);
+    assert_memory_equal(one.x, other.x, size);
+    dataset_free(&other);
+    options.seed = 1;
+    assert_ok(balance(&set, &options, &other));
+    assert_memory_not_equal(one.x, other.x, size);
+    dataset_free(&other);
+    dataset_free(&one);
+    options.neighbours = BALANCE_MOST_NEIGHBOURS + 1;
+    assert_fails("neighbours", balance(&set, &options, &other));
+    options.neighbours = BALANCE_MOST_NEIGHBOURS;
+    assert_ok(balance(&set, &options, &other));
+    dataset_free(&other);
+    dataset_free(&set);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(copies_bring_all_classes_to_the_largest),
+        cmocka_unit_test(a_target_leaves_larger_classes_alone),
+        cmocka_unit_test(copies_are_drawn_fairly),
+        cmocka_unit_test(smote_interpolates_between_nearest_neighbours),
+        cmocka_unit_test(the_result_depends_on_the_seed_not_on_the_threads),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
