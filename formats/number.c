@@ -7,7 +7,7 @@
  *   - all else: strtod on at most 800 digits; no double's halfway point needs more to be told
  *     from its neighbours.
  *
- * Writing.  The decimal with the fewest digits that reads back as the same float: 1, 2, ... 9
+ * Writing.  The decimal with the fewest digits that reads back as the same float: more and more
  * digits are tried; nine always do. */
 #include "number.h"
 
@@ -98,20 +98,25 @@ static double scale_wide(uint64_t digits, int exponent)
     return ldexp((double)quotient, exponent - shift - 64);
 }
 
-static double scale(uint64_t digits, int64_t exponent)
+static double scale_far(uint64_t digits, int64_t exponent)
 {
     char text[64];
 
     if (digits == 0)
         return 0;
-    if (digits <= (uint64_t)1 << 53 && exponent >= -MOST_EXACT_POWER &&
-        exponent <= MOST_EXACT_POWER)
-        return exponent < 0 ? (double)digits / powers_of_ten[-exponent]
-                            : (double)digits * powers_of_ten[exponent];
     if (exponent >= -MOST_FIVES && exponent <= MOST_FIVES)
         return scale_wide(digits, (int)exponent);
     snprintf(text, sizeof text, "%llue%lld", (unsigned long long)digits, (long long)exponent);
     return strtod_c(text);
+}
+
+static inline double scale(uint64_t digits, int64_t exponent)
+{
+    if (digits <= (uint64_t)1 << 53 && exponent >= -MOST_EXACT_POWER &&
+        exponent <= MOST_EXACT_POWER)
+        return exponent < 0 ? (double)(int64_t)digits / powers_of_ten[-exponent]
+                            : (double)(int64_t)digits * powers_of_ten[exponent];
+    return scale_far(digits, exponent);
 }
 
 static inline bool is_digit(char c)
@@ -274,7 +279,8 @@ static uint64_t shortest(float value, int *exponent)
 {
     int magnitude = (int)floor(log10((double)value));
 
-    for (int places = 1;; places++) {
+    /* Six digits survive a float that is not subnormal: if fewer do, these six end in zeros. */
+    for (int places = value < FLT_MIN ? 1 : FLT_DIG;; places++) {
         int power = magnitude - places + 1;
         uint64_t digits = (uint64_t)llrint(times_power(value, -power));
 
