@@ -150,7 +150,7 @@ struct error *import_delimited(struct import_source *source, const char *bytes, 
     } while (first == last || *first == '#');
 
     source->syntax = (struct import_syntax){
-        .separator = find_separator(first, last),
+        .separator = find_separator(line, last),
         .comment = '#',
         .quotes = csv,
         .labelled = source->options->label != IMPORT_LABEL_NONE,

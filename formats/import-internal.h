@@ -66,8 +66,8 @@ struct import_source {
     char digest[DIGEST_TEXT], label_digest[DIGEST_TEXT];
     char *notes; /* provenance that the file has, or NULL */
 
-    void *mapping; /* the text, when it was mapped or read */
-    size_t mapping_size;
+    unsigned char *bytes; /* of the file, mapped or read; NULL when the caller has them */
+    size_t size;
     bool mapped;
     struct npy_array array; /* what the values live in, for NPY */
 };

@@ -1,6 +1,5 @@
 #include "import.h"
 
-#include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
@@ -9,6 +8,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "file.h"
 #include "import-internal.h"
 
 struct import {
@@ -30,64 +30,44 @@ struct error *import_new(const struct import_options *options, struct import **i
 
 /* ---- Bytes ---- */
 
-/* All of a stream in memory. */
-static struct error *read_stream(int descriptor, struct import_source *source)
-{
-    size_t room = 0, filled = 0;
-
-    for (;;) {
-        ssize_t part;
-
-        if (filled == room)
-            TRY(import_reserve(&source->mapping, &room, filled + ((size_t)1 << 16), 1));
-        part = read(descriptor, (char *)source->mapping + filled, room - filled);
-        if (part < 0 && errno == EINTR)
-            continue;
-        if (part < 0)
-            return error_make("%s", strerror(errno));
-        if (part == 0)
-            break;
-        filled += (size_t)part;
-    }
-    source->mapping_size = filled;
-    return NULL;
-}
-
-static struct error *read_descriptor(int descriptor, struct import_source *source)
+/* Maps a regular file from its start.  False if that cannot be done. */
+static bool map_descriptor(int descriptor, struct import_source *source)
 {
     struct stat status;
+    void *base;
 
-    if (fstat(descriptor, &status))
-        return error_make("%s", strerror(errno));
-    if (S_ISDIR(status.st_mode))
-        return error_make("%s", strerror(EISDIR));
-    if (S_ISREG(status.st_mode) && status.st_size > 0 && lseek(descriptor, 0, SEEK_CUR) == 0) {
-        void *base = mmap(NULL, (size_t)status.st_size, PROT_READ, MAP_PRIVATE, descriptor, 0);
-
-        if (base != MAP_FAILED) {
-            madvise(base, (size_t)status.st_size, MADV_WILLNEED);
-            source->mapping = base;
-            source->mapping_size = (size_t)status.st_size;
-            source->mapped = true;
-            return NULL;
-        }
-    }
-    return read_stream(descriptor, source);
+    if (fstat(descriptor, &status) || !S_ISREG(status.st_mode) || status.st_size <= 0 ||
+        (uintmax_t)status.st_size > SIZE_MAX || lseek(descriptor, 0, SEEK_CUR) != 0)
+        return false;
+    base = mmap(NULL, (size_t)status.st_size, PROT_READ, MAP_PRIVATE, descriptor, 0);
+    if (base == MAP_FAILED)
+        return false;
+    madvise(base, (size_t)status.st_size, MADV_WILLNEED);
+    source->bytes = base;
+    source->size = (size_t)status.st_size;
+    source->mapped = true;
+    return true;
 }
 
 static struct error *read_bytes(const char *path, struct import_source *source)
 {
-    struct error *error;
-    int descriptor;
+    bool standard_input = strcmp(path, "-") == 0;
+    struct stat status;
 
-    if (strcmp(path, "-") == 0)
-        return read_descriptor(STDIN_FILENO, source);
-    descriptor = open(path, O_RDONLY | O_CLOEXEC);
-    if (descriptor < 0)
-        return error_make("%s", strerror(errno));
-    error = read_descriptor(descriptor, source);
-    close(descriptor);
-    return error;
+    /* Not opened to look at: a named pipe can be opened only once. */
+    if (standard_input) {
+        if (map_descriptor(STDIN_FILENO, source))
+            return NULL;
+    } else if (stat(path, &status) == 0 && S_ISREG(status.st_mode)) {
+        int descriptor = open(path, O_RDONLY | O_CLOEXEC);
+        bool mapped = descriptor >= 0 && map_descriptor(descriptor, source);
+
+        if (descriptor >= 0)
+            close(descriptor);
+        if (mapped)
+            return NULL;
+    }
+    return file_read(path, &source->bytes, &source->size);
 }
 
 /* ---- Which format ---- */
@@ -194,9 +174,9 @@ static void source_free(struct import_source *source)
     free(source->declared);
     npy_array_free(&source->array);
     if (source->mapped)
-        munmap(source->mapping, source->mapping_size);
+        munmap(source->bytes, source->size);
     else
-        free(source->mapping);
+        free(source->bytes);
     free(source->notes);
     free(source->name);
 }
@@ -232,9 +212,9 @@ struct error *import_file(struct import *import, const char *path, const char *l
 {
     struct import_source *source;
 
-    TRY(add_source(import, strcmp(path, "-") == 0 ? "standard input" : path, &source));
+    TRY(add_source(import, file_shown(path), &source));
     TRY(error_in(source->name, read_bytes(path, source)));
-    return parse_source(source, source->mapping, source->mapping_size, labels);
+    return parse_source(source, (const char *)source->bytes, source->size, labels);
 }
 
 struct error *import_memory(struct import *import, const char *name, const void *bytes, size_t size)
