@@ -182,9 +182,9 @@ struct error *import_channel(struct import_chunk *chunk, const char *text, const
     const char separator = syntax->separator;
     float *out;
 
-    /* A value takes at least one byte and its separator. */
+    /* A missing value may take no more than its separator. */
     TRY(import_reserve(&chunk->values, &chunk->value_room,
-                       chunk->value_count + (size_t)(end - text) / 2 + 2, sizeof *chunk->values));
+                       chunk->value_count + (size_t)(end - text) + 1, sizeof *chunk->values));
     TRY(import_reserve(&chunk->ends, &chunk->end_room, chunk->end_count + 1, sizeof *chunk->ends));
     out = chunk->values + chunk->value_count;
     /* Separators in front stand for missing values; behind, a tab more is common and means none. */

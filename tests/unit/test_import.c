@@ -271,6 +271,22 @@ static void missing_values_are_errors_or_filled(void **state)
     check_bad_with(&options, "a.tsv", "1\tNaN\tNaN\n", "a.tsv:1: channel 0 has no value at all");
 }
 
+/* More values than half the bytes of the row. */
+static void rows_of_nothing_but_separators_fit(void **state)
+{
+    struct import_options options = {.missing = IMPORT_MISSING_ZERO};
+    struct dataset dataset;
+    char row[1000];
+
+    (void)state;
+    memset(row, ',', sizeof row - 1);
+    row[0] = 'a';
+    row[sizeof row - 1] = '\0';
+    assert_ok(import_text(&options, "a.csv", row, &dataset));
+    assert_int_equal(dataset.length, 998);
+    dataset_free(&dataset);
+}
+
 /* ---- What is wrong is said ---- */
 
 static void bad_rows_are_named_by_line_and_column(void **state)
@@ -440,6 +456,7 @@ int main(void)
         cmocka_unit_test(several_files_are_pooled_in_order_under_one_numbering),
         cmocka_unit_test(unequal_lengths_are_errors_or_evened_out),
         cmocka_unit_test(missing_values_are_errors_or_filled),
+        cmocka_unit_test(rows_of_nothing_but_separators_fit),
         cmocka_unit_test(bad_rows_are_named_by_line_and_column),
         cmocka_unit_test(bad_headers_are_named_by_line),
         cmocka_unit_test(npy_sets_are_numbered_anew),
