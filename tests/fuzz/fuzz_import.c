@@ -1,0 +1,8 @@
+/* NPY sets, and text whose format is told by its content. */
+#include "fuzz.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
+{
+    fuzz_import(IMPORT_AUTO, bytes, size);
+    return 0;
+}

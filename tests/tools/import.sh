@@ -1,0 +1,127 @@
+#!/bin/sh
+# sc-import
+. "$(dirname "$0")/lib.sh"
+
+# What a dataset holds, as UCR rows: the other direction, which test_export checks by itself.
+rows() { sc-export -f ucr "$@" | tr '\t' ' '; }
+
+test_that 'the examples of the manual page run' '
+    run_examples sc-import
+    test "$(rows all.npy)" = "1 0.5 0.75
+2 -1 0
+2 -0.5 0.25"
+    test "$(rows test.npy)" = "2 -0.5 0.25"
+    test "$(rows table.npy)" = "up 1 2 3
+down 3 2 2"
+'
+test_that 'a format is told by content, by name or by the option' '
+    printf "1,2,3\n" >a.csv
+    printf "1\t2\t3\n" >a.tsv
+    printf "1 2 3\n" >a.txt
+    printf "@classLabel true 1\n@data\n2,3:1\n" >a.ts
+    printf "@relation r\n@attribute a numeric\n@attribute b numeric\n@attribute c {1}\n@data\n2,3,1\n" >a.arff
+    sc-import a.csv -o a.npy
+    for file in a.csv a.tsv a.txt a.ts a.arff a.npy; do
+        test "$(sc-import "$file" | rows)" = "1 2 3"
+        cp "$file" nameless
+        test "$(sc-import nameless | rows)" = "1 2 3"
+        test "$(sc-import <"$file" | rows)" = "1 2 3"
+        test "$(cat "$file" | sc-import - | rows)" = "1 2 3"
+        case $file in *.tsv|*.txt) format=ucr ;; *) format=${file#a.} ;; esac
+        test "$(sc-import --format $format nameless | rows)" = "1 2 3"
+    done
+    fails 1 "a.ts:1: column 2: " sc-import -f ucr a.ts
+'
+test_that 'many files are pooled in order' '
+    sc-import a.csv a.ts a.arff a.npy a.csv -o five.npy
+    test "$(rows five.npy | wc -l)" = 5
+'
+test_that 'the label map of another set is used, and strangers to it are errors' '
+    printf "b,1\na,2\n" >train.csv
+    printf "b,3\n" >test.csv
+    printf "b,3\nc,3\n" >strange.csv
+    sc-import train.csv -o train.npy
+    sc-import test.csv --classes-from train.npy -o test.npy
+    test "$(sc-export -f ts test.npy | grep "^@classLabel")" = "@classLabel true a b"
+    fails 1 "sc-import: strange.csv:2: label '"'c'"' is none of the given classes" \
+        sc-import strange.csv --classes-from train.npy -o none.npy
+    refute test -e none.npy
+'
+test_that 'bad input is named by file, line and column, and leaves no file' '
+    bad() { printf "$2" >bad."$1"; fails 1 "sc-import: bad.$1$3" sc-import bad."$1" -o none.npy; refute test -e none.npy; }
+    bad tsv "1\t2\n1\tabc\n" ":2: column 2: '"'abc'"' is not a number"
+    bad tsv "1\t2\t3\n1\t2\n" ":2: 1 values, but line 1 has 2 (--lengths pads or cuts)"
+    bad tsv "1\t2\t?\n" ":1: column 3: missing value (--missing fills it in)"
+    bad tsv "1\t2\tNaN\n" ":1: column 3: missing value (--missing fills it in)"
+    bad csv "" ": empty file"
+    bad csv "a,b\n" ": no rows of data"
+    bad ts "@dimension 2\n@classLabel true a\n@data\n1:a\n" ":4: 1 channels where the header declares 2"
+    bad ts "@classLabel true a\n@data\n1:b\n" ":3: label '"'b'"' is not among the classes that the header declares"
+    bad arff "@relation x\n@attribute a numeric\n" ": no @data line"
+    bad npy "1,2\n" ": not an NPY file"
+    bad tsv "1\t1e99\n" ":1: column 2: '"'1e99'"' is too large for a 32-bit float"
+    fails 1 "sc-import: .: Is a directory" sc-import .
+    fails 1 "sc-import: nowhere.tsv: No such file or directory" sc-import nowhere.tsv
+    fails 1 "sc-import: standard input: empty file" sc-import </dev/null
+    fails 1 "sc-import: a.csv: --labels is for NPY files" sc-import a.csv --labels a.npy
+    fails 1 "sc-import: five.npy: the file has labels of its own" sc-import five.npy --labels a.npy
+'
+test_that 'what makes no sense is a usage error' '
+    fails 2 "is none of: auto, ucr, csv, ts, arff, npy" sc-import -f tsv a.tsv
+    fails 2 "--length needs --lengths" sc-import --length 5 a.tsv
+    fails 2 "--labels is given 1 times for 2 files" sc-import a.npy a.npy --labels y.npy
+'
+if [ "$(id -u)" = 0 ] && command -v setpriv >/dev/null; then
+    test_that 'a file without permission is named' '
+        printf "1,2\n" >secret.csv
+        chmod 0 secret.csv
+        chmod 755 .
+        fails 1 "sc-import: secret.csv: Permission denied" \
+            setpriv --reuid=65534 --regid=65534 --clear-groups "$SC_BUILD/bin/sc-import" secret.csv
+    '
+else
+    test_that 'a file without permission is named' '
+        printf "1,2\n" >secret.csv
+        chmod 0 secret.csv
+        fails 1 "sc-import: secret.csv: Permission denied" sc-import secret.csv
+    '
+fi
+test_that 'labels that are not whole numbers raise a warning' '
+    printf "0.5,1,7\n0.25,1,8\n" | sc-import -o odd.npy 2>warning
+    grep -q "warning: the labels are numbers that are not whole" warning
+    printf "0.5,1,7\n0.25,1,8\n" | sc-import --label last -o odd.npy 2>warning
+    refute test -s warning
+'
+test_that 'provenance has the digests of all inputs and the options that matter' '
+    sc-import train.csv test.csv --missing linear --threads 2 -o notes.npy
+    line=$(sc-export -f ts notes.npy | grep "^# sc-import ")
+    expected=$(for file in train.csv test.csv; do b2sum -l 128 "$file" | cut -c 1-32; done | sed "s/^/ </" | tr -d "\n")
+    case $line in *" --missing=linear$expected") ;; *) echo "$line"; exit 1 ;; esac
+'
+
+if [ -d "$data" ]; then
+    test_that 'every row of the UCR files is read, whatever the number of threads' '
+        for set in FacesUCR TwoPatterns ElectricDevices GunPoint ItalyPowerDemand TiselacNDVI; do
+            files=$(ls "$data/$set/${set}_TRAIN."* "$data/$set/${set}_TEST."*)
+            sc-import "$data/$set/${set}_TRAIN."* "$data/$set/${set}_TEST."* --threads 1 -o $set.npy
+            sc-import "$data/$set/${set}_TRAIN."* "$data/$set/${set}_TEST."* --threads 3 | cmp - $set.npy
+            test "$(rows $set.npy | wc -l)" = "$(cat $files | wc -l)"
+        done
+    '
+    test_that 'arrays with labels of their own files are read' '
+        for set in HAR Sleep Pedestrian; do
+            sc-import "$data/$set/${set}_X.npy" --labels "$data/$set/${set}_y.npy" -o $set.npy
+        done
+    '
+    python=$(python_with numpy)
+    if [ -n "$python" ]; then
+        test_that 'NumPy reads back exactly what was in the source' '
+            "$python" "$SC_ROOT/tests/tools/check_import.py" "$data" .
+        '
+    else
+        skip_that 'NumPy reads back exactly what was in the source' 'no Python with NumPy'
+    fi
+else
+    skip_that 'the real data sets are read' "no $data"
+fi
+finish

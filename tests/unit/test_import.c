@@ -1,0 +1,467 @@
+#include "support/check.h"
+
+#include <math.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/parallel.h"
+#include "import.h"
+
+/* ---- Helpers ---- */
+
+static struct error *import_text(const struct import_options *options, const char *name,
+                                 const char *text, struct dataset *dataset)
+{
+    /* A block of exactly that size, so that reading past the end is seen by the sanitizers. */
+    size_t size = strlen(text);
+    char *copy = malloc(size ? size : 1);
+    struct import *import;
+    struct error *error;
+
+    assert_non_null(copy);
+    memcpy(copy, text, size);
+    assert_ok(import_new(options, &import));
+    error = import_memory(import, name, copy, size);
+    if (!error)
+        error = import_finish(import, dataset);
+    import_free(import);
+    free(copy);
+    return error;
+}
+
+/* A set as text: "shape|labels|names|values". */
+static char *describe(const struct dataset *dataset)
+{
+    size_t values = dataset->count * dataset->channels * dataset->length, size;
+    char *text;
+    FILE *stream = open_memstream(&text, &size);
+
+    assert_non_null(stream);
+    fprintf(stream, "%zux%zux%zu|", dataset->count, dataset->channels, dataset->length);
+    for (size_t i = 0; dataset->y && i < dataset->count; i++)
+        fprintf(stream, "%s%d", i ? " " : "", dataset->y[i]);
+    putc('|', stream);
+    for (size_t i = 0; dataset->names && i < dataset->classes; i++)
+        fprintf(stream, "%s%s", i ? "," : "", dataset->names[i]);
+    putc('|', stream);
+    for (size_t i = 0; i < values; i++)
+        fprintf(stream, "%s%g", i ? " " : "", (double)dataset->x[i]);
+    fclose(stream);
+    return text;
+}
+
+static void check_with(const struct import_options *options, const char *name, const char *text,
+                       const char *expected)
+{
+    struct dataset dataset;
+    char *description;
+
+    assert_ok(import_text(options, name, text, &dataset));
+    description = describe(&dataset);
+    assert_string_equal(description, expected);
+    free(description);
+    dataset_free(&dataset);
+}
+
+static void check(const char *name, const char *text, const char *expected)
+{
+    check_with(&(struct import_options){0}, name, text, expected);
+}
+
+static void check_bad_with(const struct import_options *options, const char *name, const char *text,
+                           const char *message)
+{
+    struct dataset dataset;
+
+    assert_fails(message, import_text(options, name, text, &dataset));
+}
+
+static void check_bad(const char *name, const char *text, const char *message)
+{
+    check_bad_with(&(struct import_options){0}, name, text, message);
+}
+
+/* ---- Rows ---- */
+
+static void ucr_files_of_all_ages_are_read(void **state)
+{
+    (void)state;
+    check("a.tsv", "2\t0.5\t-1e1\n1\t2\t3\n", "2x1x2|1 0|1,2|0.5 -10 2 3");
+    check("a", "2,0.5,-1\n1,2,3\n", "2x1x2|1 0|1,2|0.5 -1 2 3");
+    check("a.txt", "  1.0000000e+00   1.5   2.5  \r\n  -1.0000000e+00   3 4\r\n\r\n",
+          "2x1x2|1 0|-1,1|1.5 2.5 3 4");
+    check("a.txt", "# made by hand\n\n1;2;3\n0;4;5", "2x1x2|1 0|0,1|2 3 4 5");
+    check("a.tsv",
+          "\xef\xbb\xbf"
+          "1\t2\t3\t\n1\t4\t5\t\n",
+          "2x1x2|0 0|1|2 3 4 5");
+    check("a.tsv", "a b\t1\nc\t2\n", "2x1x1|0 1|a b,c|1 2");
+    check("a.tsv", "1\t 2\t3 \n", "1x1x2|0|1|2 3");
+}
+
+static void csv_has_labels_at_either_end_headers_and_quotes(void **state)
+{
+    struct import_options last = {.label = IMPORT_LABEL_LAST};
+    struct import_options none = {.label = IMPORT_LABEL_NONE};
+    struct import_options header = {.header = true};
+
+    (void)state;
+    check("a.csv", "class,t0,t1\nb,1,2\na,3,4\n", "2x1x2|1 0|a,b|1 2 3 4");
+    check("a.csv", "\"class\",\"t0\"\n\"x, \"\"y\"\"\",1\n", "1x1x1|0|x, \"y\"|1");
+    check("a.csv", "b, 1 ,\"2\"\n", "1x1x2|0|b|1 2");
+    check_with(&last, "a.csv", "1,2,yes\n3,4,no\n", "2x1x2|1 0|no,yes|1 2 3 4");
+    check_with(&last, "a.csv", "t0,t1,class\n1,2,\"a,b\"\n", "1x1x2|0|a,b|1 2");
+    check_with(&last, "a.txt", "1 2  7 \n3 4 6\n", "2x1x2|1 0|6,7|1 2 3 4");
+    check_with(&none, "a.csv", "1,2\n3,4\n", "2x1x2|||1 2 3 4");
+    check_with(&header, "a.csv", "label,0,1\n5,1,2\n", "1x1x2|0|5|1 2");
+}
+
+static void ts_files_are_read(void **state)
+{
+    (void)state;
+    check("a.ts",
+          "# a comment\n@problemName Test\n@timeStamps false\n@univariate true\n@equalLength true\n"
+          "@seriesLength 3\n@classLabel true b a c\n@data\n1,2,3:b\n4,5,6:a\n",
+          "2x1x3|1 0|a,b,c|1 2 3 4 5 6");
+    check("a",
+          "@univariate false\r\n@dimensions 2\r\n@classLabel true 1 2\r\n@data\r\n"
+          "1,2:3,4:2\r\n\r\n# more\r\n5, 6 : 7,8 : 1.0\r\n",
+          "2x2x2|1 0|1,2|1 2 3 4 5 6 7 8");
+    check("a.ts", "@classLabel false\n@data\n1,2:3,4\n", "1x2x2|||1 2 3 4");
+    check_with(&(struct import_options){.missing = IMPORT_MISSING_LINEAR}, "a.ts",
+               "@missing true\n@classLabel true x\n@data\n1,?,NaN,4:x\n", "1x1x4|0|x|1 2 3 4");
+}
+
+static void arff_files_are_read(void **state)
+{
+    (void)state;
+    check("a.arff",
+          "% comment\n@RELATION 'my set'\n\n@ATTRIBUTE t0 NUMERIC\n@attribute 't 1' real\n"
+          "@attribute target {1,2}\n@DATA\n1,2,2\n% more\n3, 4, 1\n",
+          "2x1x2|1 0|1,2|1 2 3 4");
+    check("a",
+          "@relation r\n@attribute class {'it\\'s', \"b c\" , d}\n@attribute t numeric\n@data\n"
+          "'it\\'s',1\n\"b c\",2\nd,3\n",
+          "3x1x1|2 0 1|b c,d,it's|1 2 3");
+    check("a.arff", "@relation r\n@attribute t numeric\n@attribute class numeric\n@data\n1.5,3\n",
+          "1x1x1|0|3|1.5");
+}
+
+static void relational_arff_files_are_read(void **state)
+{
+    static const char header[] = "@relation Moves\n@attribute relationalAtt relational\n"
+                                 "@attribute c_0 numeric\n@attribute c_1 numeric\n"
+                                 "@end relationalAtt\n@attribute class {Still,Walking}\n@data\n";
+    char text[512];
+
+    (void)state;
+    snprintf(text, sizeof text, "%s'1,2\\n3,4\\n5,6',Walking\n\"7,8\\n9,10\\n11,12\\n\",Still\n",
+             header);
+    check("a.arff", text, "2x3x2|1 0|Still,Walking|1 2 3 4 5 6 7 8 9 10 11 12");
+    snprintf(text, sizeof text, "%s'1,2\\n3,x',Walking\n", header);
+    check_bad("a.arff", text, "a.arff:8: channel 2: value 2: 'x' is not a number");
+    snprintf(text, sizeof text, "%s'1,2\\n3,4',Still\n'1,2',Still\n", header);
+    check_bad("a.arff", text, "a.arff:9: 1 channels where the rows before have 2");
+    snprintf(text, sizeof text, "%s'1,2,3\\n3,4,5',Still\n", header);
+    check_bad("a.arff", text, "a.arff:8: 3 values, but the header says 2");
+    snprintf(text, sizeof text, "%s1,2,Still\n", header);
+    check_bad("a.arff", text, "a.arff:8: the series must be in quotes");
+}
+
+/* ---- Labels ---- */
+
+static void labels_are_sorted_by_value_if_all_are_numbers(void **state)
+{
+    (void)state;
+    check("a.csv", "10,0\n9,0\n-1,0\n", "3x1x1|2 1 0|-1,9,10|0 0 0");
+    check("a.csv", "10,0\n9,0\nx,0\n", "3x1x1|0 1 2|10,9,x|0 0 0");
+    check("a.csv", "1,0\n1.0,0\n1e0,0\n+1,0\n0.5,0\n-0,0\n",
+          "6x1x1|2 2 2 2 1 0|0,0.5,1|0 0 0 0 0 0");
+    /* By code point: capitals first, umlauts behind all of ASCII. */
+    check("a.csv", "\xc3\xa4,0\nz,0\nZ,0\n", "3x1x1|2 1 0|Z,z,\xc3\xa4|0 0 0");
+}
+
+static void classes_of_another_set_can_be_used(void **state)
+{
+    struct import_options options = {0};
+    struct dataset train;
+
+    (void)state;
+    assert_ok(import_text(&options, "train.csv", "3,0\n1,0\n2,0\n", &train));
+    options.classes = &train;
+    check_with(&options, "test.csv", "2.0,5\n", "1x1x1|1|1,2,3|5");
+    check_bad_with(&options, "test.csv", "2,5\n4,5\n",
+                   "test.csv:2: label '4' is none of the given classes");
+    dataset_free(&train);
+}
+
+static void several_files_are_pooled_in_order_under_one_numbering(void **state)
+{
+    struct import_options options = {0};
+    struct import *import;
+    struct dataset dataset;
+    char *description;
+
+    (void)state;
+    assert_ok(import_new(&options, &import));
+    assert_ok(import_memory(import, "a.tsv", "b\t1\na\t2\n", 8));
+    assert_ok(import_memory(import, "b.ts", "@classLabel true c a\n@data\n3:c\n", 31));
+    assert_ok(import_finish(import, &dataset));
+    description = describe(&dataset);
+    assert_string_equal(description, "3x1x1|1 0 2|a,b,c|1 2 3");
+    free(description);
+    dataset_free(&dataset);
+    import_free(import);
+
+    assert_ok(import_new(&options, &import));
+    assert_ok(import_memory(import, "a.tsv", "b\t1\na\t2\n", 8));
+    assert_ok(import_memory(import, "b.tsv", "b\t1\t2\n", 6));
+    assert_fails("b.tsv:1: 2 values, but line 1 of a.tsv has 1", import_finish(import, &dataset));
+    import_free(import);
+}
+
+/* ---- Lengths and gaps ---- */
+
+static void unequal_lengths_are_errors_or_evened_out(void **state)
+{
+    static const char text[] = "1\t1\t2\t3\n2\t4\t5\n";
+    static const char padded[] = "1\t1\t2\t3\n2\t4\t5\tNaN\n";
+    struct import_options options = {0};
+
+    (void)state;
+    check_bad("a.tsv", text, "a.tsv:2: 2 values, but line 1 has 3 (--lengths pads or cuts)");
+    options.lengths = IMPORT_LENGTHS_PAD;
+    check_with(&options, "a.tsv", text, "2x1x3|0 1|1,2|1 2 3 4 5 5");
+    check_with(&options, "a.tsv", padded, "2x1x3|0 1|1,2|1 2 3 4 5 5");
+    options.length = 4;
+    check_with(&options, "a.tsv", text, "2x1x4|0 1|1,2|1 2 3 3 4 5 5 5");
+    options.length = 2;
+    check_with(&options, "a.tsv", text, "2x1x2|0 1|1,2|1 2 4 5");
+    options.length = 0;
+    options.lengths = IMPORT_LENGTHS_ZERO;
+    check_with(&options, "a.tsv", padded, "2x1x3|0 1|1,2|1 2 3 4 5 0");
+    options.lengths = IMPORT_LENGTHS_CUT;
+    check_with(&options, "a.tsv", text, "2x1x2|0 1|1,2|1 2 4 5");
+    options.length = 3;
+    check_bad_with(&options, "a.tsv", text, "a.tsv:2: 2 values: too few to cut to 3");
+}
+
+static void missing_values_are_errors_or_filled(void **state)
+{
+    static const char text[] = "1\t?\t2\tNaN\t\t8\tNA\n";
+    struct import_options options = {0};
+
+    (void)state;
+    check_bad("a.tsv", text, "a.tsv:1: column 2: missing value (--missing fills it in)");
+    check_bad("a.ts", "@classLabel true x\n@data\n1,2:3,?:x\n",
+              "a.ts:3: channel 1, step 1: missing value");
+    options.missing = IMPORT_MISSING_LINEAR;
+    check_with(&options, "a.tsv", text, "1x1x6|0|1|2 2 4 6 8 8");
+    options.missing = IMPORT_MISSING_PREVIOUS;
+    check_with(&options, "a.tsv", text, "1x1x6|0|1|2 2 2 2 8 8");
+    options.missing = IMPORT_MISSING_MEAN;
+    check_with(&options, "a.tsv", text, "1x1x6|0|1|5 2 5 5 8 5");
+    options.missing = IMPORT_MISSING_ZERO;
+    check_with(&options, "a.tsv", text, "1x1x6|0|1|0 2 0 0 8 0");
+    options.missing = IMPORT_MISSING_KEEP;
+    check_with(&options, "a.tsv", text, "1x1x6|0|1|nan 2 nan nan 8 nan");
+    options.missing = IMPORT_MISSING_LINEAR;
+    check_bad_with(&options, "a.tsv", "1\tNaN\tNaN\n", "a.tsv:1: channel 0 has no value at all");
+}
+
+/* More values than half the bytes of the row. */
+static void rows_of_nothing_but_separators_fit(void **state)
+{
+    struct import_options options = {.missing = IMPORT_MISSING_ZERO};
+    struct dataset dataset;
+    char row[1000];
+
+    (void)state;
+    memset(row, ',', sizeof row - 1);
+    row[0] = 'a';
+    row[sizeof row - 1] = '\0';
+    assert_ok(import_text(&options, "a.csv", row, &dataset));
+    assert_int_equal(dataset.length, 998);
+    dataset_free(&dataset);
+}
+
+/* ---- What is wrong is said ---- */
+
+static void bad_rows_are_named_by_line_and_column(void **state)
+{
+    (void)state;
+    check_bad("a.tsv", "1\t2\n1\tabc\n", "a.tsv:2: column 2: 'abc' is not a number");
+    check_bad("a.tsv", "\n#\n1\t2\t3x\n", "a.tsv:3: column 3: '3x' is not a number");
+    check_bad("a.txt", "1 2 0x10\n", "a.txt:1: column 3: '0x10' is not a number");
+    check_bad("a.tsv", "1\t1e39\n", "a.tsv:1: column 2: '1e39' is too large for a 32-bit float");
+    check_bad("a.tsv", "1\tinf\n", "a.tsv:1: column 2: 'inf' is not finite");
+    check_bad("a.tsv", "1\t2\n1\n", "a.tsv:2: no values");
+    check_bad("a.tsv", "?\t2\n", "a.tsv:1: no label");
+    check_bad("a.tsv", "\t2\n", "a.tsv:1: no label");
+    check_bad("a.csv", "a,b\nc,d\n", "a.csv:2: column 2: 'd' is not a number");
+    check_bad("a.csv", "", "a.csv: empty file");
+    check_bad("a.csv", "\n \n# x\n", "a.csv: no rows of data");
+    check_bad("a.csv", "a,b\n", "a.csv: no rows of data");
+    check_bad("a.npy", "1,2\n", "a.npy: not an NPY file");
+}
+
+static void bad_headers_are_named_by_line(void **state)
+{
+    (void)state;
+    check_bad("a.ts", "@problemName x\n1,2:a\n", "a.ts:2: '1,2:a' before @data");
+    check_bad("a.ts", "@problemName x\n", "a.ts: no @data line");
+    check_bad("a.ts", "@data\n", "a.ts: no rows of data");
+    check_bad("a.ts", "@univariate maybe\n", "a.ts:1: @univariate must be true or false");
+    check_bad("a.ts", "@dimension 0\n", "a.ts:1: @dimension must be a whole number from 1");
+    check_bad("a.ts", "@timeStamps true\n", "a.ts:1: series with time stamps cannot be read");
+    check_bad("a.ts", "@targetLabel true\n", "a.ts:1: @targetLabel");
+    check_bad("a.ts", "@univariate true\n@classLabel true a\n@data\n1:2:a\n",
+              "a.ts:4: 2 channels where the header declares 1");
+    check_bad("a.ts", "@seriesLength 3\n@classLabel true a\n@data\n1,2:a\n",
+              "a.ts:4: 2 values, but @seriesLength says 3");
+    check_bad("a.ts", "@classLabel true a b\n@data\n1:a\n1:c\n",
+              "a.ts:4: label 'c' is not among the classes that the header declares");
+    check_bad("a.ts", "@classLabel true a b\n@data\n1,2\n", "a.ts:3: no ':' before a label");
+    check_bad("a.arff", "@relation r\n@attribute t date\n", "a.arff:2: attribute of type 'date'");
+    check_bad("a.arff", "@relation r\n@attribute t numeric\n@data\n1\n",
+              "a.arff: no attribute is a class");
+    check_bad("a.arff", "@relation r\n@attribute c {a,b\n", "a.arff:2: no } behind the list");
+    check_bad("a.arff", "@relation r\n@attribute t numeric\n@attribute c {a}\n@data\n{0 1}\n",
+              "a.arff:5: sparse rows cannot be read");
+    check_bad("a.arff", "@relation r\n@attribute s relational\n@attribute t numeric\n@data\n",
+              "a.arff: a relational attribute without its @end");
+    check_bad("a.arff", "@relation r\n@attribute t numeric\n@attribute c {a}\n@data\n1,b\n",
+              "a.arff:5: label 'b' is not among the classes");
+    check_bad("a.arff", "@relation r\n@attribute t numeric\n@attribute c {a}\n@data\n1,2,a\n",
+              "a.arff:5: 2 values, but the header says 1");
+}
+
+/* ---- NPY ---- */
+
+static struct error *import_bytes(const struct import_options *options, const char *bytes,
+                                  size_t size, struct dataset *dataset)
+{
+    struct import *import;
+    struct error *error;
+
+    assert_ok(import_new(options, &import));
+    error = import_memory(import, "x.npy", bytes, size);
+    if (!error)
+        error = import_finish(import, dataset);
+    import_free(import);
+    return error;
+}
+
+static void npy_sets_are_numbered_anew(void **state)
+{
+    const size_t shape[] = {3, 2}, names_count = 3;
+    const double x[] = {1, 2, 3, NAN, 5, 6};
+    const int16_t y[] = {7, -1, 7};
+    const int32_t numbers[] = {2, 0, 2};
+    const char *const names[] = {"c", "b", "a"};
+    struct import_options options = {.missing = IMPORT_MISSING_PREVIOUS};
+    struct dataset dataset;
+    char *bytes, *description;
+    size_t size;
+    FILE *stream = open_memstream(&bytes, &size);
+
+    (void)state;
+    npy_write_data(stream, NPY_FLOAT, 8, 2, shape, x, NULL);
+    npy_write_data(stream, NPY_INT, 2, 1, shape, y, NULL);
+    fclose(stream);
+    assert_ok(import_bytes(&options, bytes, size, &dataset));
+    description = describe(&dataset);
+    assert_string_equal(description, "3x1x2|1 0 1|-1,7|1 2 3 3 5 6");
+    free(description);
+    dataset_free(&dataset);
+    options.missing = IMPORT_MISSING_ERROR;
+    assert_fails("x.npy: series 1: channel 0, step 1: missing value",
+                 import_bytes(&options, bytes, size, &dataset));
+    free(bytes);
+
+    /* Named classes keep their names and are sorted by them. */
+    stream = open_memstream(&bytes, &size);
+    npy_write_data(stream, NPY_FLOAT, 8, 2, shape, x, NULL);
+    npy_write_data(stream, NPY_INT, 4, 1, shape, numbers, NULL);
+    npy_write_strings(stream, names, 1, names_count, NULL);
+    fclose(stream);
+    options.missing = IMPORT_MISSING_ZERO;
+    assert_ok(import_bytes(&options, bytes, size, &dataset));
+    description = describe(&dataset);
+    assert_string_equal(description, "3x1x2|0 2 0|a,b,c|1 2 3 0 5 6");
+    free(description);
+    dataset_free(&dataset);
+    free(bytes);
+}
+
+/* ---- Threads ---- */
+
+/* Text of several chunks, with an error in the last but one when asked for. */
+static char *long_text(size_t rows, size_t bad_row)
+{
+    char *text;
+    size_t size;
+    FILE *stream = open_memstream(&text, &size);
+
+    assert_non_null(stream);
+    for (size_t i = 0; i < rows; i++)
+        fprintf(stream, "%zu\t%zu\t%s\t%.7f\n", i % 7, i, i == bad_row ? "oops" : "0.5",
+                (double)i / 7);
+    fclose(stream);
+    return text;
+}
+
+static void long_files_give_the_same_on_any_number_of_threads(void **state)
+{
+    enum { ROWS = 200000 };
+    struct import_options options = {0};
+    struct dataset one, many;
+    char *text = long_text(ROWS, SIZE_MAX);
+
+    (void)state;
+    assert_true(strlen(text) > (size_t)4 << 20);
+    assert_ok(import_text(&options, "a.tsv", text, &one));
+    options.parallel = parallel_for;
+    parallel_set_threads(3);
+    assert_ok(import_text(&options, "a.tsv", text, &many));
+    assert_int_equal(one.count, ROWS);
+    assert_int_equal(many.count, ROWS);
+    assert_memory_equal(one.x, many.x, 3 * ROWS * sizeof *one.x);
+    assert_memory_equal(one.y, many.y, ROWS * sizeof *one.y);
+    for (size_t i = 0; i < ROWS; i++) {
+        assert_true(one.y[i] == (int32_t)(i % 7));
+        assert_true(one.x[3 * i] == (float)i);
+    }
+    dataset_free(&one);
+    dataset_free(&many);
+    free(text);
+
+    text = long_text(ROWS, 170000);
+    check_bad_with(&options, "a.tsv", text, "a.tsv:170001: column 3: 'oops' is not a number");
+    free(text);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(ucr_files_of_all_ages_are_read),
+        cmocka_unit_test(csv_has_labels_at_either_end_headers_and_quotes),
+        cmocka_unit_test(ts_files_are_read),
+        cmocka_unit_test(arff_files_are_read),
+        cmocka_unit_test(relational_arff_files_are_read),
+        cmocka_unit_test(labels_are_sorted_by_value_if_all_are_numbers),
+        cmocka_unit_test(classes_of_another_set_can_be_used),
+        cmocka_unit_test(several_files_are_pooled_in_order_under_one_numbering),
+        cmocka_unit_test(unequal_lengths_are_errors_or_evened_out),
+        cmocka_unit_test(missing_values_are_errors_or_filled),
+        cmocka_unit_test(rows_of_nothing_but_separators_fit),
+        cmocka_unit_test(bad_rows_are_named_by_line_and_column),
+        cmocka_unit_test(bad_headers_are_named_by_line),
+        cmocka_unit_test(npy_sets_are_numbered_anew),
+        cmocka_unit_test(long_files_give_the_same_on_any_number_of_threads),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
