@@ -1,0 +1,39 @@
+/* Distance kernels in portable C: pairs of doubles, which both SSE2 and NEON have. */
+#include <math.h>
+#include <stdint.h>
+
+#define WIDTH          2
+#define KERNELS        distance_kernels_generic
+#define widen(x)       __builtin_convertvector(x, vector)
+#define subtract(a, b) ((a) - (b))
+
+typedef double vector __attribute__((vector_size(16)));
+typedef int64_t vector_bits __attribute__((vector_size(16)));
+typedef float narrow __attribute__((vector_size(8), may_alias));
+
+static inline vector vector_min(vector a, vector b)
+{
+    vector_bits less = a < b;
+
+    return (vector)(((vector_bits)a & less) | ((vector_bits)b & ~less));
+}
+
+static inline void eight_roots(const double *squares, float *roots)
+{
+    for (int lane = 0; lane < 8; lane++)
+        roots[lane] = sqrtf((float)squares[lane]);
+}
+
+static inline void eight_min(float *x, const float *y)
+{
+    for (int lane = 0; lane < 8; lane++)
+        x[lane] = y[lane] < x[lane] ? y[lane] : x[lane];
+}
+
+static inline void eight_max(float *x, const float *y)
+{
+    for (int lane = 0; lane < 8; lane++)
+        x[lane] = y[lane] > x[lane] ? y[lane] : x[lane];
+}
+
+#include "shapelets/distance_kernel.h"

@@ -1,0 +1,32 @@
+/* What distance.c asks of the kernels, one set for each instruction set. */
+#ifndef SC_SHAPELETS_DISTANCE_INTERNAL_H
+#define SC_SHAPELETS_DISTANCE_INTERNAL_H
+
+#include "shapelets/distance.h"
+
+enum { DISTANCE_MOST_SHIFTS = 5 }; /* shifts of one pass: their sums stay in registers */
+
+struct distance_pass {
+    const float *source;
+    const float *block;
+    const struct candidates *candidates;
+    struct distance_scratch *scratch;
+    ptrdiff_t shift; /* the first */
+    size_t shifts;   /* how many, up to DISTANCE_MOST_SHIFTS */
+};
+
+struct distance_kernels {
+    /* Lowers least[] to the least squares over the shifts of the pass. */
+    void (*pass)(const struct distance_pass *pass);
+    /* Roots of least[] into the table. */
+    void (*finish)(const struct candidates *candidates, const double *least, float *table,
+                   size_t stride);
+    void (*range)(const float *distances, size_t count, float *low, float *high);
+    void (*bins)(const float *distances, size_t count, float low, float scale, unsigned last,
+                 uint8_t *bins);
+};
+
+extern const struct distance_kernels distance_kernels_generic;
+extern const struct distance_kernels distance_kernels_avx2;
+
+#endif

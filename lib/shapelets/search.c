@@ -1,0 +1,220 @@
+/* All series are in an order in which every stretch has its share of each class, and are measured
+ * batch by batch.  For each candidate a histogram of the distances so far (by class, in a few dozen
+ * bins) bounds the gain it can still reach.  Candidates that can no longer enter their list are
+ * dropped between batches, and only those whose bound survives to the end are sorted and scored
+ * exactly.
+ *
+ * Why the result is determined: a list holds the best candidates, in a total order, of all series,
+ * each of which contributes those that overlap none of its own better ones.  A candidate is dropped
+ * only if its gain is less than that of the last in its full list, which only gets harder to enter;
+ * what it could have pushed out for overlapping is worse still.  So neither the time nor the order
+ * at which lists fill up can be seen in the end. */
+#include "shapelets/search.h"
+
+#include <math.h>
+#include <string.h>
+
+static const struct gain_problem *problem_of(const struct search *search, int32_t label)
+{
+    return &search->problems[search->options->one_against_rest ? (size_t)label : 0];
+}
+
+/* Puts the distances of a batch into the histogram of a candidate. */
+static void count_batch(const struct search *search, struct search_worker *worker,
+                        const struct gain_problem *problem, const struct batch *batch, size_t row)
+{
+    size_t from = batch->first_block * DISTANCE_LANES;
+    size_t to = search->runs[batch->end_run - 1].to;
+    const float *distances = worker->table + row * search->stride;
+    uint32_t *histogram = worker->histogram + row * SEARCH_BINS * problem->classes;
+
+    if (from == 0) {
+        float low, high, scale;
+
+        /* Linear between the extremes of the first batch; what lies outside goes to the ends. */
+        distance_range(distances, to, &low, &high);
+        scale = high > low ? SEARCH_BINS / (high - low) : 0;
+        worker->low[row] = low;
+        worker->scale[row] = isfinite(scale) ? scale : 0;
+        memset(histogram, 0, SEARCH_BINS * problem->classes * sizeof *histogram);
+    }
+    distance_bins(distances + from, to - from, worker->low[row], worker->scale[row],
+                  SEARCH_BINS - 1, worker->bins);
+    for (size_t r = batch->first_run; r < batch->end_run; r++) {
+        uint32_t *counts = histogram + gain_class(problem, search->runs[r].label);
+
+        for (size_t i = search->runs[r].from; i < search->runs[r].to; i++)
+            counts[worker->bins[i - from] * problem->classes]++;
+    }
+}
+
+/* How many series of each class come after the batch. */
+static void count_unknown(const struct search *search, const struct gain_problem *problem,
+                          const struct batch *batch, size_t *unknown)
+{
+    memcpy(unknown, problem->totals, problem->classes * sizeof *unknown);
+    for (size_t r = 0; r < batch->end_run; r++)
+        unknown[gain_class(problem, search->runs[r].label)] -=
+            search->runs[r].to - search->runs[r].from;
+}
+
+static struct found describe(const struct search *search, const struct candidates *candidates,
+                             size_t c, size_t source)
+{
+    return (struct found){.channel = (uint32_t)search->channel,
+                          .start = candidates->start[c],
+                          .length = candidates->length[c],
+                          .label = search->dataset->y[source],
+                          .source = source};
+}
+
+/* The gain that a candidate needs to have a chance: a little less than that of the last in its
+ * list, as a gain is rounded to float when it is stored. */
+static double needed_gain(const struct search *search, const struct candidates *candidates,
+                          size_t c, size_t source)
+{
+    struct found candidate = describe(search, candidates, c, source);
+    double entry = atomic_load_explicit(&search->entry[select_list(&search->plan, &candidate)],
+                                        memory_order_relaxed);
+
+    return entry * (1 - 1e-6) - 1e-9;
+}
+
+/* Drops the candidates whose gain cannot reach their list any more. */
+static void drop_hopeless(const struct search *search, struct search_worker *worker,
+                          const struct gain_problem *problem, const struct batch *batch,
+                          size_t source)
+{
+    struct candidates *kept = &worker->kept;
+    double blind;
+
+    count_unknown(search, problem, batch, worker->unknown);
+    blind = gain_blind_bound(problem, worker->unknown);
+    for (size_t c = 0; c < kept->count; c++) {
+        double needed = needed_gain(search, kept, c, source);
+        size_t row = kept->row[c];
+
+        worker->keep[row] =
+            blind >= needed ||
+            gain_can_reach(problem, worker->histogram + row * SEARCH_BINS * problem->classes,
+                           SEARCH_BINS, worker->unknown, needed, worker->counts);
+    }
+    candidates_keep(kept, worker->keep, kept);
+}
+
+static void measure_batch(const struct search *search, struct search_worker *worker,
+                          const struct batch *batch, size_t source)
+{
+    const float *series = dataset_series(search->dataset, source, search->channel);
+
+    for (size_t b = batch->first_block; b < batch->end_block; b++)
+        distance_to_block(series,
+                          search->blocks.values + b * search->blocks.length * DISTANCE_LANES,
+                          &worker->kept, search->options->window, &worker->distance,
+                          worker->table + b * DISTANCE_LANES, search->stride);
+    worker->report.distances += worker->kept.count * (search->runs[batch->end_run - 1].to -
+                                                      batch->first_block * DISTANCE_LANES);
+}
+
+/* The best split of a fully measured candidate; false if it cannot reach its list. */
+static bool find_split(const struct search *search, struct search_worker *worker,
+                       const struct gain_problem *problem, size_t c, size_t source,
+                       struct gain_split *split)
+{
+    size_t row = worker->kept.row[c];
+    const float *distances = worker->table + row * search->stride;
+    struct gain_range range = {.bins = worker->bins};
+
+    if (!search->options->keep_all) {
+        if (!gain_find_range(problem, worker->histogram + row * SEARCH_BINS * problem->classes,
+                             SEARCH_BINS, needed_gain(search, &worker->kept, c, source),
+                             worker->counts, &range))
+            return false;
+        distance_bins(distances, problem->total, worker->low[row], worker->scale[row],
+                      SEARCH_BINS - 1, worker->bins);
+    }
+    worker->report.sorted++;
+    *split = gain_best_split(problem, distances, search->labels,
+                             search->options->keep_all ? NULL : &range, &worker->gain);
+    return true;
+}
+
+/* Exact scores of the candidates that are left. */
+static void score(const struct search *search, struct search_worker *worker,
+                  const struct gain_problem *problem, size_t source)
+{
+    const struct candidates *kept = &worker->kept;
+
+    for (size_t c = 0; c < kept->count; c++) {
+        struct found *found = &worker->found[worker->found_count];
+        float root = sqrtf((float)kept->length[c]);
+        struct gain_split split;
+
+        if (!find_split(search, worker, problem, c, source, &split))
+            continue;
+        *found = describe(search, kept, c, source);
+        found->gain = split.gain;
+        found->margin = split.gap / root;
+        found->threshold =
+            search->options->length_normalised ? split.threshold / root : split.threshold;
+        worker->found_count++;
+    }
+}
+
+/* Puts the source's candidates into the lists, for each list those that do not overlap. */
+static void enter_lists(struct search *search, struct search_worker *worker)
+{
+    size_t first, end;
+
+    if (worker->found_count == 0)
+        return;
+    select_lists(&search->plan, worker->found[0].label, &first, &end);
+    for (size_t list = first; list < end; list++) {
+        size_t count = 0;
+
+        for (size_t i = 0; i < worker->found_count; i++)
+            if (select_list(&search->plan, &worker->found[i]) == list)
+                worker->apart[count++] = worker->found[i];
+        if (count == 0)
+            continue;
+        count = found_keep_apart(worker->apart, count);
+        pthread_mutex_lock(&search->lock);
+        for (size_t i = 0; i < count; i++)
+            shortlist_add(&search->lists[list], &worker->apart[i]);
+        atomic_store_explicit(&search->entry[list], shortlist_entry(&search->lists[list]),
+                              memory_order_relaxed);
+        pthread_mutex_unlock(&search->lock);
+    }
+}
+
+void search_source(void *context, size_t task, unsigned worker_number)
+{
+    struct search *search = context;
+    struct search_worker *worker = &search->workers[worker_number];
+    size_t source = search->sources[task];
+    const struct gain_problem *problem = problem_of(search, search->dataset->y[source]);
+
+    worker->found_count = 0;
+    for (size_t chunk = 0; chunk < search->chunk_count; chunk++) {
+        memset(worker->keep, 1, search->most_candidates);
+        candidates_keep(&search->chunks[chunk], worker->keep, &worker->kept);
+        for (size_t b = 0; b < search->batch_count && worker->kept.count; b++) {
+            const struct batch *batch = &search->batches[b];
+
+            measure_batch(search, worker, batch, source);
+            if (search->options->keep_all)
+                continue;
+            for (size_t c = 0; c < worker->kept.count; c++)
+                count_batch(search, worker, problem, batch, worker->kept.row[c]);
+            if (batch->check)
+                drop_hopeless(search, worker, problem, batch, source);
+        }
+        score(search, worker, problem, source);
+    }
+    enter_lists(search, worker);
+    worker->report.candidates += search->all_candidates;
+    if (search->options->progress)
+        search->options->progress(search->options->progress_context,
+                                  atomic_fetch_add(&search->done, 1) + 1,
+                                  search->dataset->count * search->dataset->channels);
+}

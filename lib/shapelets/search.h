@@ -1,0 +1,77 @@
+/* The search in one channel: every candidate of every series measured, bounded and scored, the best
+ * kept in lists.  Used by discover.c, which sets it up. */
+#ifndef SC_SHAPELETS_SEARCH_H
+#define SC_SHAPELETS_SEARCH_H
+
+#include <pthread.h>
+#include <stdatomic.h>
+
+#include "shapelets/discover.h"
+#include "shapelets/distance.h"
+#include "shapelets/gain.h"
+
+enum { SEARCH_BINS = 64 };
+
+/* Series of one class, side by side in the order of measuring. */
+struct run {
+    size_t from, to;
+    int32_t label;
+};
+
+/* Series that are measured between two looks at the bounds. */
+struct batch {
+    size_t first_block, end_block;
+    size_t first_run, end_run;
+    bool check; /* look at the bounds afterwards; at the end they are looked at anyway */
+};
+
+/* What one thread works with.  A candidate is known by its row of the table. */
+struct search_worker {
+    struct candidates kept;
+    struct distance_scratch distance;
+    struct gain_scratch gain;
+    float *table;        /* (candidates, stride) distances */
+    uint32_t *histogram; /* (candidates, SEARCH_BINS, classes) */
+    float *low, *scale;  /* (candidates,) of the bins */
+    uint8_t *keep;       /* (candidates,) */
+    uint8_t *bins;       /* (series,) */
+    size_t *unknown, *counts;
+    struct found *found, *apart; /* of the source, in all chunks; and those for one list */
+    size_t found_count;
+    struct discover_report report;
+};
+
+struct search {
+    const struct dataset *dataset;
+    const struct discover_options *options;
+    struct select_plan plan;
+    double *xlogx;
+    struct gain_problem *problems; /* one, or one for each class */
+    size_t problem_count;
+    size_t *order;   /* (N,) series in the order of measuring */
+    int32_t *labels; /* (N,) in that order */
+    size_t *sources; /* (N,) in the order in which they are searched */
+    struct run *runs;
+    struct batch *batches;
+    size_t batch_count;
+    struct candidates *chunks; /* all candidates of a series, so many starts at a time */
+    size_t chunk_count;
+    size_t most_candidates; /* of a chunk */
+    size_t all_candidates;  /* of a series */
+    size_t stride;
+    struct search_worker *workers;
+    unsigned worker_count;
+    pthread_mutex_t lock; /* of the lists */
+    _Atomic size_t done;  /* sources, in all channels */
+
+    /* Of the current channel. */
+    size_t channel;
+    struct series_blocks blocks;
+    struct shortlist *lists;
+    _Atomic float *entry; /* shortlist_entry of each list, readable without the lock */
+};
+
+/* Searches the candidates of series sources[task]: a task for parallel_for. */
+void search_source(void *search, size_t task, unsigned worker);
+
+#endif

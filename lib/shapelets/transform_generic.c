@@ -1,0 +1,3 @@
+/* The transform's kernel in portable C. */
+#define SQUARES transform_squares_generic
+#include "shapelets/transform_kernel.h"

@@ -1,0 +1,148 @@
+/* sc-shapelets: find the subsequences of a labelled set that tell its classes apart best (paper,
+ * 3.1, "fast shapelet discovery"). */
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/cli.h"
+#include "common/progress.h"
+#include "shapelets/discover.h"
+#include "shapelets/lengths.h"
+
+struct shapelets_cli {
+    struct cli_common common;
+    size_t k;
+    const char *lengths;
+    size_t start_step;
+    const char *window;
+    bool normalise;
+    int gain;
+    int select;
+    bool measure_all;
+    const char *labels;
+};
+
+static const char *const gains[] = {"all", "one", NULL};
+static const char *const selections[] = {"top", "class", "diverse", NULL};
+
+static const struct cli_option options[] = {
+    {'k', "shapelets", "K", CLI_SIZE, CLI_AT(shapelets_cli, k), "shapelets for each channel",
+     .low = 1},
+    {'l', "lengths", "LIST", CLI_TEXT, CLI_AT(shapelets_cli, lengths),
+     "lengths of candidates, such as 14,18,22 or 10-30:5; by default 10 to 30 % of the steps"},
+    {0, "step", "N", CLI_SIZE, CLI_AT(shapelets_cli, start_step),
+     "candidates start at multiples of this; 0: one start in every 500 steps begun"},
+    {'w', "window", "W", CLI_TEXT, CLI_AT(shapelets_cli, window),
+     "compare up to W steps around a candidate's own place, or 'full': everywhere; by default 15 % "
+     "of the steps, at most 50"},
+    {0, "normalise", NULL, CLI_FLAG, CLI_AT(shapelets_cli, normalise),
+     "divide distances by the square root of the length"},
+    {0, "gain", "OF", CLI_CHOICE, CLI_AT(shapelets_cli, gain),
+     "score candidates for telling all classes apart, or one from the rest", .choices = gains},
+    {0, "select", "HOW", CLI_CHOICE, CLI_AT(shapelets_cli, select),
+     "the best, the best of each class in turn, or those that add most to the others",
+     .choices = selections},
+    {0, "measure-all", NULL, CLI_FLAG, CLI_AT(shapelets_cli, measure_all),
+     "do not drop hopeless candidates early: the same pool, later", .unrecorded = true},
+    {0, "labels", "FILE", CLI_FILE, CLI_AT(shapelets_cli, labels),
+     "file that holds the labels alone"},
+    {0},
+};
+
+static const struct cli_program program = {
+    .name = "sc-shapelets",
+    .arguments = "[FILE]",
+    .summary = "Finds the subsequences of a labelled set that tell its classes apart best.",
+    .options = options,
+    .most_files = 1,
+};
+
+static void show_progress(void *context, size_t done, size_t total)
+{
+    (void)context;
+    (void)total;
+    progress_update(done, NULL);
+}
+
+/* "20" or "full". */
+static size_t parse_window(const char *text, size_t steps)
+{
+    char *end;
+    unsigned long long window;
+
+    if (!text)
+        return discover_default_window(steps);
+    if (strcmp(text, "full") == 0)
+        return DISCOVER_FULL;
+    window = strtoull(text, &end, 10);
+    if (*text < '0' || *text > '9' || *end || window >= SLP_WINDOW_FULL)
+        cli_usage("--window: '%s' is neither a number of steps nor 'full'", text);
+    return (size_t)window;
+}
+
+static void set_lengths(const char *text, size_t steps, struct discover_options *discover)
+{
+    static size_t by_default[5];
+    size_t *lengths;
+    struct error *error;
+
+    if (!text) {
+        discover->length_count = discover_default_lengths(steps, by_default);
+        discover->lengths = by_default;
+        return;
+    }
+    if ((error = lengths_parse(text, &lengths, &discover->length_count)))
+        cli_usage("--lengths: %s", error_message(error));
+    discover->lengths = lengths;
+}
+
+static void say_result(const struct shapelets_cli *opt, const struct dataset *dataset,
+                       const struct shapelet_pool *pool, const struct discover_report *report)
+{
+    if (pool->count < opt->k * dataset->channels)
+        cli_warn("only %zu of %zu shapelets: there are no more candidates that do not overlap or "
+                 "repeat others",
+                 pool->count, opt->k * dataset->channels);
+    cli_say("%zu shapelets of %" PRIu64 " candidates; %.1f %% of the distances were needed, %.1f "
+            "%% of the candidates were sorted",
+            pool->count, report->candidates,
+            100 * (double)report->distances / ((double)report->candidates * (double)dataset->count),
+            100 * (double)report->sorted / (double)report->candidates);
+}
+
+int main(int argc, char **argv)
+{
+    struct shapelets_cli opt = {.k = 20};
+    struct discover_options discover = {0};
+    struct discover_report report;
+    struct shapelet_pool pool;
+    struct dataset dataset;
+    const char *digests[1];
+
+    cli_parse(argc, argv, &program, &opt);
+    /* Usage errors are found before anything is read. */
+    parse_window(opt.window, 1);
+    set_lengths(opt.lengths, 1, &discover);
+    cli_check(dataset_read(cli_input(&opt.common), opt.labels, DATASET_LABELLED, &dataset));
+    set_lengths(opt.lengths, dataset.length, &discover);
+    discover.window = parse_window(opt.window, dataset.length);
+    discover.start_step =
+        opt.start_step ? opt.start_step : discover_default_start_step(dataset.length);
+    discover.k = opt.k;
+    discover.length_normalised = opt.normalise;
+    discover.one_against_rest = opt.gain == 1;
+    discover.selection = (enum selection)opt.select;
+    discover.keep_all = opt.measure_all;
+    discover.progress = show_progress;
+
+    progress_start("sc-shapelets", dataset.count * dataset.channels, opt.common.quiet);
+    cli_check(
+        error_in(cli_input(&opt.common), discover_shapelets(&dataset, &discover, &pool, &report)));
+    progress_end();
+    say_result(&opt, &dataset, &pool, &report);
+    digests[0] = dataset.digest;
+    cli_write_pool(&opt.common, &pool, digests, 1);
+    slp_free(&pool);
+    dataset_free(&dataset);
+    return 0;
+}

@@ -1,0 +1,80 @@
+/* sc-strans: the shapelet transform: each series becomes its distances to the shapelets of a pool
+ * (paper, eq. STrans). */
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/cli.h"
+#include "shapelets/transform.h"
+
+struct strans_cli {
+    struct cli_common common;
+    const char *window;
+    const char *labels;
+};
+
+static const struct cli_option options[] = {
+    {'w', "window", "W", CLI_TEXT, CLI_AT(strans_cli, window),
+     "try each shapelet up to W steps around its place, 'full': everywhere, or 'found': as when it "
+     "was found"},
+    {0, "labels", "FILE", CLI_FILE, CLI_AT(strans_cli, labels), "file that holds the labels alone"},
+    {0},
+};
+
+static const struct cli_program program = {
+    .name = "sc-strans",
+    .arguments = "POOL [FILE]",
+    .summary = "Turns series into their distances to the shapelets of a pool.",
+    .options = options,
+    .most_files = 2,
+};
+
+/* "20", "full" or "found". */
+static size_t parse_window(const char *text)
+{
+    char *end;
+    unsigned long long window;
+
+    if (strcmp(text, "found") == 0)
+        return TRANSFORM_AS_FOUND;
+    if (strcmp(text, "full") == 0)
+        return TRANSFORM_FULL;
+    window = strtoull(text, &end, 10);
+    if (*text < '0' || *text > '9' || *end || window >= TRANSFORM_AS_FOUND)
+        cli_usage("--window: '%s' is neither a number of steps nor 'full' nor 'found'", text);
+    return (size_t)window;
+}
+
+int main(int argc, char **argv)
+{
+    struct strans_cli opt = {.window = "found"};
+    struct dataset series, features;
+    struct shapelet_pool pool;
+    struct transform transform;
+    const char *digests[2];
+    const char *input;
+    size_t window;
+
+    cli_parse(argc, argv, &program, &opt);
+    window = parse_window(opt.window);
+    if (opt.common.file_count < 1)
+        cli_usage("which pool?");
+    input = opt.common.file_count > 1 ? opt.common.files[1] : "-";
+    cli_check(slp_read(opt.common.files[0], &pool));
+    cli_check(dataset_read(input, opt.labels, 0, &series));
+    cli_check(
+        error_in(input, transform_make(&pool, series.channels, series.length, window, &transform)));
+    cli_check(dataset_new(series.count, 1, pool.count, series.classes, false, &features));
+    features.flat = true;
+    if (series.y)
+        memcpy(features.y, series.y, series.count * sizeof *features.y);
+    transform_forward(&transform, series.x, series.count, features.x, NULL);
+    cli_check(dataset_copy_texts(&series, &features));
+    digests[0] = pool.digest;
+    digests[1] = series.digest;
+    cli_write_dataset(&opt.common, &features, digests, 2);
+    transform_free(&transform);
+    dataset_free(&features);
+    dataset_free(&series);
+    slp_free(&pool);
+    return 0;
+}
