@@ -121,13 +121,13 @@ struct stage {
 
 /* v = momentum v + (gradient + decay x); x -= rate v.  As torch.optim.SGD. */
 struct sgd_step {
-    float rate, momentum, decay;
+    double rate, momentum, decay;
     bool begin; /* v has no value yet: it becomes the gradient */
 };
 
 /* As torch.optim.Adam, or AdamW when decoupled. */
 struct adam_step {
-    float rate, beta1, beta2, epsilon, decay;
+    double rate, beta1, beta2, epsilon, decay;
     bool decoupled;                  /* decay shrinks the values, not added to the gradient */
     double correction1, correction2; /* 1 - beta^steps */
 };

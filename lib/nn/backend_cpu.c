@@ -8,6 +8,7 @@
  * are products of overlapping rows of memory as it is; nothing is unfolded or copied. */
 #include "nn/backend_cpu.h"
 
+#include <math.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
@@ -271,28 +272,31 @@ static void conv1d_unpack(const struct conv1d_shape *shape, const float *gradien
 static void sgd_step(const struct sgd_step *step, size_t count, const float *gradient,
                      float *velocity, float *values)
 {
-    for (size_t i = 0; i < count; i++) {
-        float g = gradient[i] + step->decay * values[i];
+    float decay = (float)step->decay, rate = (float)step->rate;
+    float momentum = step->begin ? 0.0f : (float)step->momentum;
 
-        velocity[i] = step->begin ? g : step->momentum * velocity[i] + g;
-        values[i] -= step->rate * velocity[i];
+    for (size_t i = 0; i < count; i++) {
+        velocity[i] = momentum * velocity[i] + (gradient[i] + decay * values[i]);
+        values[i] -= rate * velocity[i];
     }
 }
 
 static void adam_step(const struct adam_step *step, size_t count, const float *gradient,
                       float *first, float *second, float *values)
 {
-    float scale = (float)(step->rate / step->correction1);
-    float root = (float)(1.0 / __builtin_sqrt(step->correction2));
-    float shrink = step->decoupled ? 1.0f - step->rate * step->decay : 1.0f;
-    float decay = step->decoupled ? 0.0f : step->decay;
+    float rate = (float)(step->rate / step->correction1);
+    float root = (float)(1.0 / sqrt(step->correction2)), epsilon = (float)step->epsilon;
+    float shrink = step->decoupled ? (float)(1.0 - step->rate * step->decay) : 1.0f;
+    float decay = step->decoupled ? 0.0f : (float)step->decay;
+    float beta2 = (float)step->beta2, new1 = (float)(1.0 - step->beta1);
+    float new2 = (float)(1.0 - step->beta2);
 
     for (size_t i = 0; i < count; i++) {
         float value = values[i] * shrink, g = gradient[i] + decay * value;
 
-        first[i] += (1.0f - step->beta1) * (g - first[i]);
-        second[i] = step->beta2 * second[i] + (1.0f - step->beta2) * g * g;
-        values[i] = value - scale * first[i] / (__builtin_sqrtf(second[i]) * root + step->epsilon);
+        first[i] += new1 * (g - first[i]);
+        second[i] = beta2 * second[i] + new2 * g * g;
+        values[i] = value - rate * first[i] / (sqrtf(second[i]) * root + epsilon);
     }
 }
 

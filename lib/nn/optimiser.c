@@ -8,15 +8,15 @@ static const char *const names[] = {"sgd", "adam", "adamw"};
 
 struct optimiser_options optimiser_defaults(enum optimiser_kind kind)
 {
-    struct optimiser_options options = {.kind = kind, .rate = 1e-3f};
+    struct optimiser_options options = {.kind = kind, .rate = 1e-3};
 
     if (kind == OPTIMISER_SGD) {
-        options.rate = 1e-2f;
+        options.rate = 1e-2;
     } else {
-        options.beta1 = 0.9f;
-        options.beta2 = 0.999f;
-        options.epsilon = 1e-8f;
-        options.weight_decay = kind == OPTIMISER_ADAMW ? 1e-2f : 0.0f;
+        options.beta1 = 0.9;
+        options.beta2 = 0.999;
+        options.epsilon = 1e-8;
+        options.weight_decay = kind == OPTIMISER_ADAMW ? 1e-2 : 0.0;
     }
     return options;
 }
@@ -67,7 +67,7 @@ void optimiser_reset(struct optimiser *optimiser)
         optimiser->backend->zero(optimiser->second, optimiser->count * sizeof *optimiser->second);
 }
 
-void optimiser_step(struct optimiser *optimiser, float rate, const float *gradient, float *values)
+void optimiser_step(struct optimiser *optimiser, double rate, const float *gradient, float *values)
 {
     const struct optimiser_options *options = &optimiser->options;
     double taken = (double)++optimiser->steps;
@@ -84,17 +84,17 @@ void optimiser_step(struct optimiser *optimiser, float rate, const float *gradie
                                  options->epsilon,
                                  options->weight_decay,
                                  options->kind == OPTIMISER_ADAMW,
-                                 1.0 - pow((double)options->beta1, taken),
-                                 1.0 - pow((double)options->beta2, taken)};
+                                 1.0 - pow(options->beta1, taken),
+                                 1.0 - pow(options->beta2, taken)};
 
         optimiser->backend->adam_step(&step, optimiser->count, gradient, optimiser->first,
                                       optimiser->second, values);
     }
 }
 
-float cosine_rate(float rate, size_t step, size_t steps)
+double cosine_rate(double rate, size_t step, size_t steps)
 {
     const double pi = 3.14159265358979323846;
 
-    return (float)(0.5 * rate * (1.0 + cos(pi * (double)step / (double)steps)));
+    return 0.5 * rate * (1.0 + cos(pi * (double)step / (double)steps));
 }

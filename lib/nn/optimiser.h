@@ -12,11 +12,11 @@ enum optimiser_kind { OPTIMISER_SGD, OPTIMISER_ADAM, OPTIMISER_ADAMW };
 
 struct optimiser_options {
     enum optimiser_kind kind;
-    float rate;
-    float momentum;     /* SGD: 0 */
-    float beta1, beta2; /* Adam: 0.9, 0.999 */
-    float epsilon;      /* Adam: 1e-8 */
-    float weight_decay; /* 0; AdamW: 0.01 */
+    double rate;
+    double momentum;     /* SGD: 0 */
+    double beta1, beta2; /* Adam: 0.9, 0.999 */
+    double epsilon;      /* Adam: 1e-8 */
+    double weight_decay; /* 0; AdamW: 0.01 */
 };
 
 /* PyTorch's defaults of that kind (for SGD, a rate of 0.01). */
@@ -44,9 +44,9 @@ void optimiser_free(struct optimiser *optimiser);
 void optimiser_reset(struct optimiser *optimiser);
 
 /* One step with that rate (options.rate, or what a schedule makes of it). */
-void optimiser_step(struct optimiser *optimiser, float rate, const float *gradient, float *values);
+void optimiser_step(struct optimiser *optimiser, double rate, const float *gradient, float *values);
 
 /* rate (1 + cos(pi step / steps)) / 2: from the full rate at step 0 down to 0 at `steps`. */
-float cosine_rate(float rate, size_t step, size_t steps);
+double cosine_rate(double rate, size_t step, size_t steps);
 
 #endif
