@@ -1,8 +1,8 @@
 /* Which vector instructions this machine has, asked once at run time.
  *
- * Hot kernels are compiled once for each level (files named X_avx2.c, X_avx512.c beside the portable
- * X_generic.c) and the caller picks by cpu_level().  Setting SHAPECOND_CPU to generic, avx2 or
- * avx512 lowers the level, so that tests can run every path; it never raises it. */
+ * Hot kernels are compiled once for each level (files named X_avx2.c, X_avx512.c beside the
+ * portable X_generic.c) and the caller picks by cpu_level().  Setting SHAPECOND_CPU to generic,
+ * avx2 or avx512 lowers the level, so that tests can run every path; it never raises it. */
 #ifndef SC_CPU_H
 #define SC_CPU_H
 

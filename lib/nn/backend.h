@@ -1,0 +1,236 @@
+/* What a device must be able to do to run networks.  The layers (layer.h) call nothing but these
+ * functions, so that a new device is one more filled-in struct: backend_cpu() here, CUDA as a
+ * plug-in.
+ *
+ * Layout.  Inside a network, activations are kept step by step with the channels side by side,
+ * (N, steps, channels), so that every operation runs along contiguous channels and a convolution is
+ * a matrix product whose left rows are overlapping windows of memory.  Two things are added to it:
+ *   - the distance from one step to the next is a `stride` of floats, the channels rounded up to a
+ *     multiple of BACKEND_CHANNELS (but for the series themselves and for the logits); what fills
+ * it up never reaches a result;
+ *   - operands of convolutions carry a halo of (kernel-1)/2 steps of zeros on either side. Pointers
+ *     point to the first real step.
+ *
+ * Blocks.  A batch is cut into blocks of samples, by the problem alone.  Each function works on
+ * some consecutive samples; sums over the batch are kept per block and added up in block order by
+ * the `reduce` functions, so that results do not depend on the number of threads.  A device that is
+ * parallel inside (whole_batch) gets one block.
+ *
+ * Order.  Work of one device may be queued: only download() waits for it. */
+#ifndef SC_NN_BACKEND_H
+#define SC_NN_BACKEND_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "nn/architecture.h"
+
+#define BACKEND_CHANNELS      16
+#define BACKEND_MOST_CHANNELS 1024 /* that a convolution inside a network may have */
+
+/* 1-D convolution with same padding; a linear layer is one with kernel 1.
+ * in (count, steps, inputs), out (count, steps, outputs). */
+struct conv1d_shape {
+    size_t steps;
+    size_t kernel;
+    size_t inputs, outputs;             /* channels */
+    size_t input_stride, output_stride; /* floats from step to step */
+    size_t input_sample;                /* floats from sample to sample: the input */
+    size_t output_sample;               /* the output */
+    size_t input_gradient_sample;       /* the gradient of the input */
+    size_t output_gradient_sample;      /* the gradient of the output, which has the halo */
+};
+
+/* Normalisation, activation and pooling by 2 in one go (`norm` may be none):
+ *     xh = (z - mean) rstd;  a = gamma xh + beta;  y = act(a);  p = pool(y)
+ * The mean is taken over the batch and time for each channel (batch), time for each channel and
+ * sample (instance), or time and channels for each sample (layer; gamma and beta then have a value
+ * for each channel and step).  z and p are (count, steps, stride) and (count, pooled, stride). */
+struct stage_shape {
+    enum normalisation norm;
+    enum activation act;
+    enum pooling pool;
+    size_t steps, pooled; /* before and after pooling */
+    size_t channels, stride;
+    size_t input_sample;           /* floats from sample to sample: z and its tangent */
+    size_t input_gradient_sample;  /* gradient of z, which has the halo */
+    size_t output_sample;          /* p, which has the halo, and its tangent */
+    size_t output_gradient_sample; /* gradient of p */
+};
+
+/* Rows of `stride` floats that a stage keeps for each group of values with one mean: one group for
+ * the batch, or one for each sample.  With da = dL/da, g = gamma da, and R for tangents:
+ *     dL/dz = scale da + offset + slope (z - mean)
+ *     Ra = scale Rz + tangent_offset + tangent_slope (z - mean)          (not for norm=layer) */
+enum stage_row {
+    STAGE_MEAN,
+    STAGE_RSTD,
+    STAGE_SCALE, /* gamma rstd; layer: rstd */
+    STAGE_SHIFT, /* beta - mean gamma rstd; layer: -mean rstd */
+    STAGE_OFFSET,
+    STAGE_SLOPE,
+    STAGE_MEAN_DA,        /* mean of da; layer: of g */
+    STAGE_MEAN_DAX,       /* mean of da xh; layer: of g xh */
+    STAGE_MEAN_GX,        /* mean of g xh; 0 when the statistics are constants */
+    STAGE_TANGENT_MEAN,   /* mean of Rz */
+    STAGE_TANGENT_MEAN_X, /* mean of xh Rz */
+    STAGE_TANGENT_OFFSET,
+    STAGE_TANGENT_SLOPE,
+    STAGE_TANGENT_GAMMA_RSTD, /* Rgamma rstd */
+    STAGE_TANGENT_MEAN_G,     /* mean of Rg */
+    STAGE_TANGENT_MEAN_GX,    /* mean of R(g xh) */
+    STAGE_BATCH_MEAN,         /* of this batch, where they were measured */
+    STAGE_BATCH_VARIANCE,     /* biased */
+    STAGE_MATCH_OFFSET,       /* what the matching of statistics adds to offset and slope */
+    STAGE_MATCH_SLOPE,
+    STAGE_ROWS,
+};
+
+/* Per-channel moments of z over one block, in double precision, `stride` of each. */
+enum stage_moment {
+    STAGE_COUNT, /* values seen (the same for all channels) */
+    STAGE_BLOCK_MEAN,
+    STAGE_BLOCK_SQUARES, /* squared deviations from it */
+    STAGE_MOMENTS,
+};
+
+/* Per-channel sums over one block. */
+enum stage_sum {
+    STAGE_SUM_A, /* of da, Rz or Rda */
+    STAGE_SUM_B, /* of da xh, xh Rz or R(da xh) */
+    STAGE_SUMS,
+};
+
+/* Everything that the functions of a stage work on.  Sample pointers are moved by the caller to the
+ * first sample of the call; `first` is its number in the batch. */
+struct stage {
+    struct stage_shape shape;
+    size_t samples;     /* of the whole batch */
+    size_t blocks;      /* that the sums have */
+    bool batch;         /* norm=batch: use the statistics of this batch, not the running ones */
+    bool measured;      /* norm=batch: stage_moments ran */
+    bool summed;        /* stage_backward_sums ran */
+    const float *gamma; /* (stride), or (steps, stride) for norm=layer; padded with zeros */
+    const float *beta;
+    const float *tangent_gamma; /* same shape: the direction of the tangent */
+    const float *tangent_beta;
+    float *rows;     /* (groups, STAGE_ROWS, stride) */
+    double *moments; /* (blocks, STAGE_MOMENTS, stride), zero before stage_moments */
+    double *sums;    /* (blocks, STAGE_SUMS, stride), zero before the ..._sums functions */
+};
+
+/* v = momentum v + (gradient + decay x); x -= rate v.  As torch.optim.SGD. */
+struct sgd_step {
+    double rate, momentum, decay;
+    bool begin; /* v has no value yet: it becomes the gradient */
+};
+
+/* As torch.optim.Adam, or AdamW when decoupled. */
+struct adam_step {
+    double rate, beta1, beta2, epsilon, decay;
+    bool decoupled;                  /* decay shrinks the values, not added to the gradient */
+    double correction1, correction2; /* 1 - beta^steps */
+};
+
+struct backend {
+    const char *name;
+    bool whole_batch; /* one block holds the whole batch */
+
+    /* Memory of the device, zeroed and aligned for it; NULL when there is none left. */
+    void *(*allocate)(size_t bytes);
+    void (*release)(void *memory);
+    void (*upload)(void *device, const void *host, size_t bytes);
+    void (*download)(void *host, const void *device, size_t bytes);
+    void (*zero)(void *device, size_t bytes);
+
+    /* Runs tasks on all workers, as parallel_for does; how many workers there can be. */
+    void (*run)(size_t tasks, void (*body)(void *context, size_t task, unsigned worker),
+                void *context);
+    unsigned (*workers)(void);
+
+    /* out[n][column][row] = in[n][row][column] for samples that lie `..._sample` floats apart and
+     * rows that lie `..._stride` apart. */
+    void (*transpose)(size_t count, size_t rows, size_t columns, const float *in, size_t in_sample,
+                      size_t in_stride, float *out, size_t out_sample, size_t out_stride);
+    /* out[n][0..columns) = in[n][0..columns). */
+    void (*copy_rows)(size_t count, size_t columns, const float *in, size_t in_sample, float *out,
+                      size_t out_sample);
+    /* The same, added. */
+    void (*add_rows)(size_t count, size_t columns, const float *in, size_t in_sample, float *out,
+                     size_t out_sample);
+
+    /* Weights (outputs, inputs, kernel) and bias (outputs) in the order that the products want;
+     * conv1d_panel() floats each.  `backward` may be NULL. */
+    size_t (*conv1d_panel)(const struct conv1d_shape *shape);
+    void (*conv1d_pack)(const struct conv1d_shape *shape, const float *weight, const float *bias,
+                        float *forward, float *backward);
+    /* out = in * weight + bias; with add, out += in * weight. */
+    void (*conv1d_forward)(const struct conv1d_shape *shape, size_t count, const float *in,
+                           const float *forward, bool add, float *out);
+    /* The gradient of the input from that of the output; with add, added. */
+    void (*conv1d_backward_input)(const struct conv1d_shape *shape, size_t count, const float *dout,
+                                  const float *backward, bool add, float *din);
+    /* Adds the gradients of the weights, and of the bias if asked for, to conv1d_gradient() floats
+     * in the device's order. */
+    size_t (*conv1d_gradient)(const struct conv1d_shape *shape);
+    void (*conv1d_backward_weight)(const struct conv1d_shape *shape, size_t count, const float *in,
+                                   const float *dout, bool bias, float *gradient);
+    /* Brings them into PyTorch's order: dweight (outputs, inputs, kernel), dbias (outputs). */
+    void (*conv1d_unpack)(const struct conv1d_shape *shape, const float *gradient, float *dweight,
+                          float *dbias);
+
+    /* Adds the partial gradients of all blocks, in order, into the first. */
+    void (*reduce_blocks)(size_t blocks, size_t floats, float *partial);
+
+    /* A stage.  Moments of z: of each block for norm=batch, of each sample for instance and layer.
+     */
+    void (*stage_moments)(const struct stage *stage, size_t block, size_t first, size_t count,
+                          const float *z);
+    /* The rows, from the moments or from the running statistics (norm=batch; else unused). */
+    void (*stage_reduce)(const struct stage *stage, const float *running_mean,
+                         const float *running_variance);
+    void (*stage_forward)(const struct stage *stage, size_t first, size_t count, const float *z,
+                          float *p);
+    /* running = (1 - momentum) running + momentum measured, the variance unbiased, as PyTorch. */
+    void (*stage_update_running)(const struct stage *stage, float momentum, float *running_mean,
+                                 float *running_variance);
+    /* weight (|mean - running mean| + |variance - running variance|), Euclidean norms, or their
+     * squares, of the measured statistics; its gradient becomes part of the next stage_backward. */
+    double (*stage_match)(const struct stage *stage, double weight, bool squared,
+                          const float *running_mean, const float *running_variance);
+
+    /* Sums over da; for norm=layer also the gradients of gamma and beta, added to dgamma and dbeta
+     * (steps, stride).  The rows and, for the other norms, the gradients of gamma and beta
+     * (channels), written if not NULL.  Then dL/dz. */
+    void (*stage_backward_sums)(const struct stage *stage, size_t block, size_t first, size_t count,
+                                const float *z, const float *dp, float *dgamma, float *dbeta);
+    void (*stage_backward_reduce)(const struct stage *stage, float *dgamma, float *dbeta);
+    void (*stage_backward)(const struct stage *stage, size_t first, size_t count, const float *z,
+                           const float *dp, float *dz);
+
+    /* The same for tangents. */
+    void (*stage_tangent_sums)(const struct stage *stage, size_t block, size_t first, size_t count,
+                               const float *z, const float *rz);
+    void (*stage_tangent_reduce)(const struct stage *stage);
+    void (*stage_tangent_forward)(const struct stage *stage, size_t first, size_t count,
+                                  const float *z, const float *rz, float *rp);
+    void (*stage_tangent_backward_sums)(const struct stage *stage, size_t block, size_t first,
+                                        size_t count, const float *z, const float *rz,
+                                        const float *dp, const float *rdp, float *rdgamma,
+                                        float *rdbeta);
+    void (*stage_tangent_backward_reduce)(const struct stage *stage, float *rdgamma, float *rdbeta);
+    void (*stage_tangent_backward)(const struct stage *stage, size_t first, size_t count,
+                                   const float *z, const float *rz, const float *dp,
+                                   const float *rdp, float *dz, float *rdz);
+
+    /* Steps of the optimisers on flat arrays (optimiser.h). */
+    void (*sgd_step)(const struct sgd_step *step, size_t count, const float *gradient,
+                     float *velocity, float *values);
+    void (*adam_step)(const struct adam_step *step, size_t count, const float *gradient,
+                      float *first, float *second, float *values);
+};
+
+/* The processor: kernels for the instruction set that it has (lib/base/cpu.h). */
+const struct backend *backend_cpu(void);
+
+#endif

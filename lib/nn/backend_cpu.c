@@ -1,0 +1,344 @@
+/* Convolutions and plain data movement on the processor.
+ *
+ * With channels side by side and a halo of zero steps, the `kernel` steps that one output needs are
+ * one contiguous run of kernel * stride floats.  So
+ *     out[t]      = run of in  at t  x  W   (kernel * inputs, outputs)
+ *     din[t]      = run of dout at t x  W'  (kernel * outputs, inputs), the kernel turned round
+ *     dW          = sum over t of (run of in at t)^T dout[t]
+ * are products of overlapping rows of memory as it is; nothing is unfolded or copied. */
+#include "nn/backend_cpu.h"
+
+#include <math.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/cpu.h"
+#include "base/parallel.h"
+
+const struct kernels *cpu_kernels(void)
+{
+#if defined(__x86_64__)
+    if (cpu_level() >= CPU_AVX2)
+        return &kernels_avx2;
+#endif
+    return &kernels_generic;
+}
+
+/* ---- Memory ---- */
+
+/* Vectors may be read, though not used, past the end of an array. */
+enum { ALIGNMENT = 64, SLACK = 64 };
+
+static void *cpu_allocate(size_t bytes)
+{
+    void *memory;
+
+    if (bytes > SIZE_MAX - ALIGNMENT - SLACK)
+        return NULL;
+    bytes = (bytes + SLACK + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
+    memory = aligned_alloc(ALIGNMENT, bytes);
+    if (memory)
+        memset(memory, 0, bytes);
+    return memory;
+}
+
+static void cpu_copy(void *to, const void *from, size_t bytes)
+{
+    memcpy(to, from, bytes);
+}
+
+static void cpu_zero(void *memory, size_t bytes)
+{
+    memset(memory, 0, bytes);
+}
+
+/* ---- Moving data ---- */
+
+static void cpu_transpose(size_t count, size_t rows, size_t columns, const float *in,
+                          size_t in_sample, size_t in_stride, float *out, size_t out_sample,
+                          size_t out_stride)
+{
+    for (size_t n = 0; n < count; n++)
+        for (size_t row = 0; row < rows; row++) {
+            const float *from = in + n * in_sample + row * in_stride;
+            float *to = out + n * out_sample + row;
+
+            for (size_t column = 0; column < columns; column++)
+                to[column * out_stride] = from[column];
+        }
+}
+
+static void cpu_copy_rows(size_t count, size_t columns, const float *in, size_t in_sample,
+                          float *out, size_t out_sample)
+{
+    for (size_t n = 0; n < count; n++)
+        memcpy(out + n * out_sample, in + n * in_sample, columns * sizeof *out);
+}
+
+static void cpu_add_rows(size_t count, size_t columns, const float *in, size_t in_sample,
+                         float *out, size_t out_sample)
+{
+    for (size_t n = 0; n < count; n++)
+        for (size_t i = 0; i < columns; i++)
+            out[n * out_sample + i] += in[n * in_sample + i];
+}
+
+struct reduction {
+    size_t blocks, floats;
+    float *partial;
+};
+
+enum { REDUCTION_FLOATS = 2048 };
+
+static void reduce_range(void *context, size_t task, unsigned worker)
+{
+    const struct reduction *reduction = context;
+    size_t first = task * REDUCTION_FLOATS, left = reduction->floats - first;
+    size_t count = left < REDUCTION_FLOATS ? left : REDUCTION_FLOATS;
+    float *sum = reduction->partial + first;
+
+    (void)worker;
+    for (size_t block = 1; block < reduction->blocks; block++) {
+        const float *from = reduction->partial + block * reduction->floats + first;
+
+        for (size_t i = 0; i < count; i++)
+            sum[i] += from[i];
+    }
+}
+
+static void cpu_reduce_blocks(size_t blocks, size_t floats, float *partial)
+{
+    struct reduction reduction = {blocks, floats, partial};
+
+    if (blocks > 1)
+        parallel_for((floats + REDUCTION_FLOATS - 1) / REDUCTION_FLOATS, reduce_range, &reduction);
+}
+
+/* ---- Convolution ---- */
+
+static size_t round_up(size_t value)
+{
+    return (value + BACKEND_CHANNELS - 1) / BACKEND_CHANNELS * BACKEND_CHANNELS;
+}
+
+/* Bias, then the strips; the larger of the two directions. */
+static size_t conv1d_panel(const struct conv1d_shape *shape)
+{
+    size_t in = round_up(shape->input_stride), out = round_up(shape->output_stride);
+
+    return out + in + shape->kernel * in * out;
+}
+
+/* Fills the strips of a (kernel * from) x columns matrix.  Element (k, i, j) is taken from
+ * weight[k * step_k + i * step_i + j * step_j] where i < inner and j < outer, else it is zero. */
+struct pack_order {
+    size_t inner_stride, inner, columns, outer;
+    size_t step_i, step_j;
+    bool turned; /* k counts backwards */
+};
+
+static void pack_panel(size_t kernel, const struct pack_order *order, const float *weight,
+                       float *panel)
+{
+    size_t lanes = cpu_kernels()->lanes;
+
+    for (size_t first = 0; first < order->columns;) {
+        struct panel_strip strip = panel_strip(order->columns, first, lanes);
+        size_t width = strip.vectors ? strip.vectors * lanes : 1;
+
+        for (size_t k = 0; k < kernel; k++) {
+            size_t tap = order->turned ? kernel - 1 - k : k;
+
+            for (size_t i = 0; i < order->inner_stride; i++)
+                for (size_t j = 0; j < width; j++, panel++)
+                    *panel = i < order->inner && first + j < order->outer
+                                 ? weight[tap + i * order->step_i + (first + j) * order->step_j]
+                                 : 0.0f;
+        }
+        first += panel_strip_columns(strip, order->columns, lanes);
+    }
+}
+
+static void conv1d_pack(const struct conv1d_shape *shape, const float *weight, const float *bias,
+                        float *forward, float *backward)
+{
+    size_t kernel = shape->kernel, start = round_up(shape->output_stride);
+    struct pack_order order = {.inner_stride = shape->input_stride,
+                               .inner = shape->inputs,
+                               .columns = shape->output_stride,
+                               .outer = shape->outputs,
+                               .step_i = kernel,
+                               .step_j = kernel * shape->inputs};
+
+    if (forward) {
+        memset(forward, 0, start * sizeof *forward);
+        memcpy(forward, bias, shape->outputs * sizeof *forward);
+        pack_panel(kernel, &order, weight, forward + start);
+    }
+    if (backward) {
+        order = (struct pack_order){.inner_stride = shape->output_stride,
+                                    .inner = shape->outputs,
+                                    .columns = shape->input_stride,
+                                    .outer = shape->inputs,
+                                    .step_i = kernel * shape->inputs,
+                                    .step_j = kernel,
+                                    .turned = true};
+        pack_panel(kernel, &order, weight, backward);
+    }
+}
+
+/* One product for all samples where there is nothing between them, else one for each. */
+static void multiply_samples(size_t count, size_t steps, size_t depth, const float *a,
+                             size_t a_sample, size_t lda, const float *panel, size_t columns,
+                             const float *bias, bool add, float *out, size_t out_sample)
+{
+    const struct kernels *kernels = cpu_kernels();
+
+    if (depth == lda && a_sample == steps * lda && out_sample == steps * columns) {
+        steps *= count;
+        count = 1;
+    }
+    for (size_t n = 0; n < count; n++)
+        kernels->multiply(steps, depth, a + n * a_sample, lda, panel, columns, bias, add,
+                          out + n * out_sample, columns);
+}
+
+static void conv1d_forward(const struct conv1d_shape *shape, size_t count, const float *in,
+                           const float *forward, bool add, float *out)
+{
+    size_t halo = (shape->kernel - 1) / 2;
+
+    multiply_samples(count, shape->steps, shape->kernel * shape->input_stride,
+                     in - halo * shape->input_stride, shape->input_sample, shape->input_stride,
+                     forward + round_up(shape->output_stride), shape->output_stride, forward, add,
+                     out, shape->output_sample);
+}
+
+static void conv1d_backward_input(const struct conv1d_shape *shape, size_t count, const float *dout,
+                                  const float *backward, bool add, float *din)
+{
+    size_t halo = (shape->kernel - 1) / 2;
+
+    multiply_samples(count, shape->steps, shape->kernel * shape->output_stride,
+                     dout - halo * shape->output_stride, shape->output_gradient_sample,
+                     shape->output_stride, backward, shape->input_stride, NULL, add, din,
+                     shape->input_gradient_sample);
+}
+
+static size_t conv1d_gradient(const struct conv1d_shape *shape)
+{
+    return (shape->kernel * shape->input_stride + 1) * shape->output_stride;
+}
+
+static void conv1d_backward_weight(const struct conv1d_shape *shape, size_t count, const float *in,
+                                   const float *dout, bool bias, float *gradient)
+{
+    const struct kernels *kernels = cpu_kernels();
+    size_t halo = (shape->kernel - 1) / 2, depth = shape->kernel * shape->input_stride;
+    size_t in_sample = shape->input_sample, out_sample = shape->output_gradient_sample;
+    size_t samples = count, steps = shape->steps;
+
+    if (steps == 1 && in_sample == shape->input_stride && out_sample == shape->output_stride) {
+        steps = count;
+        samples = 1;
+    }
+    kernels->multiply_transposed(samples, steps, in - halo * shape->input_stride, in_sample,
+                                 shape->input_stride, depth, dout, out_sample, shape->output_stride,
+                                 shape->output_stride, gradient, shape->output_stride);
+    for (size_t n = 0; bias && n < samples; n++)
+        kernels->add_columns(steps, shape->output_stride, dout + n * out_sample,
+                             gradient + depth * shape->output_stride);
+}
+
+static void conv1d_unpack(const struct conv1d_shape *shape, const float *gradient, float *dweight,
+                          float *dbias)
+{
+    size_t kernel = shape->kernel, inputs = shape->inputs;
+
+    for (size_t k = 0; k < kernel; k++)
+        for (size_t in = 0; in < inputs; in++) {
+            const float *row = gradient + (k * shape->input_stride + in) * shape->output_stride;
+
+            for (size_t out = 0; out < shape->outputs; out++)
+                dweight[(out * inputs + in) * kernel + k] = row[out];
+        }
+    memcpy(dbias, gradient + kernel * shape->input_stride * shape->output_stride,
+           shape->outputs * sizeof *dbias);
+}
+
+/* ---- Optimisers ---- */
+
+static void sgd_step(const struct sgd_step *step, size_t count, const float *gradient,
+                     float *velocity, float *values)
+{
+    float decay = (float)step->decay, rate = (float)step->rate;
+    float momentum = step->begin ? 0.0f : (float)step->momentum;
+
+    for (size_t i = 0; i < count; i++) {
+        velocity[i] = momentum * velocity[i] + (gradient[i] + decay * values[i]);
+        values[i] -= rate * velocity[i];
+    }
+}
+
+static void adam_step(const struct adam_step *step, size_t count, const float *gradient,
+                      float *first, float *second, float *values)
+{
+    float rate = (float)(step->rate / step->correction1);
+    float root = (float)(1.0 / sqrt(step->correction2)), epsilon = (float)step->epsilon;
+    float shrink = step->decoupled ? (float)(1.0 - step->rate * step->decay) : 1.0f;
+    float decay = step->decoupled ? 0.0f : (float)step->decay;
+    float beta2 = (float)step->beta2, new1 = (float)(1.0 - step->beta1);
+    float new2 = (float)(1.0 - step->beta2);
+
+    for (size_t i = 0; i < count; i++) {
+        float value = values[i] * shrink, g = gradient[i] + decay * value;
+
+        first[i] += new1 * (g - first[i]);
+        second[i] = beta2 * second[i] + new2 * g * g;
+        values[i] = value - rate * first[i] / (sqrtf(second[i]) * root + epsilon);
+    }
+}
+
+const struct backend *backend_cpu(void)
+{
+    static const struct backend backend = {
+        .name = "cpu",
+        .allocate = cpu_allocate,
+        .release = free,
+        .upload = cpu_copy,
+        .download = cpu_copy,
+        .zero = cpu_zero,
+        .run = parallel_for,
+        .workers = parallel_threads,
+        .transpose = cpu_transpose,
+        .copy_rows = cpu_copy_rows,
+        .add_rows = cpu_add_rows,
+        .reduce_blocks = cpu_reduce_blocks,
+        .conv1d_panel = conv1d_panel,
+        .conv1d_pack = conv1d_pack,
+        .conv1d_forward = conv1d_forward,
+        .conv1d_backward_input = conv1d_backward_input,
+        .conv1d_gradient = conv1d_gradient,
+        .conv1d_backward_weight = conv1d_backward_weight,
+        .conv1d_unpack = conv1d_unpack,
+        .stage_moments = cpu_stage_moments,
+        .stage_reduce = cpu_stage_reduce,
+        .stage_forward = cpu_stage_forward,
+        .stage_update_running = cpu_stage_update_running,
+        .stage_match = cpu_stage_match,
+        .stage_backward_sums = cpu_stage_backward_sums,
+        .stage_backward_reduce = cpu_stage_backward_reduce,
+        .stage_backward = cpu_stage_backward,
+        .stage_tangent_sums = cpu_stage_tangent_sums,
+        .stage_tangent_reduce = cpu_stage_tangent_reduce,
+        .stage_tangent_forward = cpu_stage_tangent_forward,
+        .stage_tangent_backward_sums = cpu_stage_tangent_backward_sums,
+        .stage_tangent_backward_reduce = cpu_stage_tangent_backward_reduce,
+        .stage_tangent_backward = cpu_stage_tangent_backward,
+        .sgd_step = sgd_step,
+        .adam_step = adam_step,
+    };
+
+    return &backend;
+}

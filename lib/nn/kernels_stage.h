@@ -1,0 +1,542 @@
+/* Normalisation, activation and pooling of one sample (see struct stage_shape in backend.h), and
+ * the derivatives.  Nothing between z and p is stored: the backward passes find it again from z,
+ * which costs less than reading it back would.
+ *
+ * Channels go in units of 16 floats, one line of the cache; steps are the inner loop, so that the
+ * rows of constants stay in registers.  The functions named ..._body are inlined with constant
+ * activation, pooling and kind of gamma; a table of the instances follows each. */
+
+#define UNIT    BACKEND_CHANNELS
+#define VECTORS (UNIT / LANES)
+#define EACH    _Pragma("GCC unroll 4") for (size_t v = 0; v < VECTORS; v++)
+
+static const float leaky_slope = 0.01f;
+
+/* y = act(a). */
+INLINE vector activate(const enum activation act, vector a)
+{
+    const vector zero = splat(0.0f);
+
+    if (act == ACTIVATION_SIGMOID)
+        return sigmoid(a);
+    return choose(a > zero, a, act == ACTIVATION_RELU ? zero : a * splat(leaky_slope));
+}
+
+/* x * act'(a), where y = act(a). */
+INLINE vector times_slope(const enum activation act, vector x, vector a, vector y)
+{
+    const vector zero = splat(0.0f);
+
+    if (act == ACTIVATION_SIGMOID)
+        return x * y * (splat(1.0f) - y);
+    return choose(a > zero, x, act == ACTIVATION_RELU ? zero : x * splat(leaky_slope));
+}
+
+/* The constants of one vector of channels. */
+struct stage_lane {
+    vector scale, shift, mean;
+};
+
+INLINE const float *stage_row(const struct stage_call *call, enum stage_row row, size_t channel)
+{
+    return call->rows + row * call->shape->stride + channel;
+}
+
+INLINE struct stage_lane stage_lane(const struct stage_call *call, size_t channel)
+{
+    return (struct stage_lane){load(stage_row(call, STAGE_SCALE, channel)),
+                               load(stage_row(call, STAGE_SHIFT, channel)),
+                               load(stage_row(call, STAGE_MEAN, channel))};
+}
+
+/* a of step t. */
+INLINE vector stage_value(const struct stage_call *call, const bool layer,
+                          const struct stage_lane *lane, size_t t, size_t channel)
+{
+    size_t at = t * call->shape->stride + channel;
+    vector a = load(call->z + at) * lane->scale + lane->shift;
+
+    return layer ? a * load(call->gamma + at) + load(call->beta + at) : a;
+}
+
+/* One step after pooling and the one or two before it: a, y, and the share of the gradient of the
+ * pooled value that each gets. */
+struct stage_window {
+    vector a[2], y[2];
+};
+
+INLINE struct stage_window stage_window(const struct stage_call *call, const enum activation act,
+                                        const enum pooling pool, const bool layer,
+                                        const struct stage_lane *lane, size_t t, size_t channel)
+{
+    struct stage_window window;
+    const size_t width = pool == POOL_NONE ? 1 : 2;
+
+    window.a[1] = window.y[1] = splat(0.0f);
+#pragma GCC unroll 2
+    for (size_t w = 0; w < width; w++) {
+        window.a[w] = stage_value(call, layer, lane, width * t + w, channel);
+        window.y[w] = activate(act, window.a[w]);
+    }
+    return window;
+}
+
+INLINE vector stage_pool(const enum pooling pool, const struct stage_window *window,
+                         const vector value[2])
+{
+    if (pool == POOL_NONE)
+        return value[0];
+    if (pool == POOL_MEAN)
+        return (value[0] + value[1]) * splat(0.5f);
+    return choose(window->y[1] > window->y[0], value[1], value[0]);
+}
+
+INLINE void stage_unpool(const enum pooling pool, const struct stage_window *window, vector value,
+                         vector share[2])
+{
+    const vector zero = splat(0.0f);
+
+    share[0] = share[1] = value;
+    if (pool == POOL_MEAN) {
+        share[0] = share[1] = value * splat(0.5f);
+    } else if (pool == POOL_MAX) {
+        mask second = window->y[1] > window->y[0];
+
+        share[0] = choose(second, zero, value);
+        share[1] = choose(second, value, zero);
+    }
+}
+
+/* Makes NAME, which calls NAME_body with the constants of the call. */
+#define STAGE_INSTANCE(name, act, pool)                                                            \
+    do {                                                                                           \
+        if (call->shape->norm == NORM_LAYER)                                                       \
+            name##_body(call, act, pool, true);                                                    \
+        else                                                                                       \
+            name##_body(call, act, pool, false);                                                   \
+    } while (0)
+#define STAGE_POOLS(name, act)                                                                     \
+    do {                                                                                           \
+        if (call->shape->pool == POOL_MAX)                                                         \
+            STAGE_INSTANCE(name, act, POOL_MAX);                                                   \
+        else if (call->shape->pool == POOL_MEAN)                                                   \
+            STAGE_INSTANCE(name, act, POOL_MEAN);                                                  \
+        else                                                                                       \
+            STAGE_INSTANCE(name, act, POOL_NONE);                                                  \
+    } while (0)
+#define STAGE_KERNEL(name)                                                                         \
+    static void name(const struct stage_call *call)                                                \
+    {                                                                                              \
+        if (call->shape->act == ACTIVATION_RELU)                                                   \
+            STAGE_POOLS(name, ACTIVATION_RELU);                                                    \
+        else if (call->shape->act == ACTIVATION_LEAKY_RELU)                                        \
+            STAGE_POOLS(name, ACTIVATION_LEAKY_RELU);                                              \
+        else                                                                                       \
+            STAGE_POOLS(name, ACTIVATION_SIGMOID);                                                 \
+    }
+
+/* ---- Values ---- */
+
+INLINE void stage_forward_body(const struct stage_call *call, const enum activation act,
+                               const enum pooling pool, const bool layer)
+{
+    size_t stride = call->shape->stride, pooled = call->shape->pooled;
+
+    for (size_t channel = 0; channel < stride; channel += UNIT) {
+        struct stage_lane lane[VECTORS];
+
+        EACH lane[v] = stage_lane(call, channel + v * LANES);
+        for (size_t t = 0; t < pooled; t++)
+            EACH
+            {
+                size_t c = channel + v * LANES;
+                struct stage_window window = stage_window(call, act, pool, layer, &lane[v], t, c);
+
+                store(call->p + t * stride + c, stage_pool(pool, &window, window.y));
+            }
+    }
+}
+STAGE_KERNEL(stage_forward)
+
+/* ---- Gradients ---- */
+
+INLINE void stage_backward_sums_body(const struct stage_call *call, const enum activation act,
+                                     const enum pooling pool, const bool layer)
+{
+    const size_t width = pool == POOL_NONE ? 1 : 2;
+    size_t stride = call->shape->stride, pooled = call->shape->pooled;
+
+    for (size_t channel = 0; channel < stride; channel += UNIT) {
+        struct stage_lane lane[VECTORS];
+        vector sum_a[VECTORS], sum_b[VECTORS];
+
+        EACH
+        {
+            lane[v] = stage_lane(call, channel + v * LANES);
+            sum_a[v] = sum_b[v] = splat(0.0f);
+        }
+        for (size_t t = 0; t < pooled; t++)
+            EACH
+            {
+                size_t c = channel + v * LANES;
+                struct stage_window window = stage_window(call, act, pool, layer, &lane[v], t, c);
+                vector share[2];
+
+                stage_unpool(pool, &window, load(call->dp + t * stride + c), share);
+#pragma GCC unroll 2
+                for (size_t w = 0; w < width; w++) {
+                    size_t at = (width * t + w) * stride + c;
+                    vector da = times_slope(act, share[w], window.a[w], window.y[w]);
+                    vector centred = load(call->z + at) - lane[v].mean;
+
+                    if (layer) { /* scale is rstd: gradients of gamma and beta are per step */
+                        vector normalised = centred * lane[v].scale;
+
+                        store(call->dgamma + at, load(call->dgamma + at) + da * normalised);
+                        store(call->dbeta + at, load(call->dbeta + at) + da);
+                        da *= load(call->gamma + at);
+                    }
+                    sum_a[v] += da;
+                    sum_b[v] += da * centred;
+                }
+            }
+        EACH
+        {
+            size_t c = channel + v * LANES;
+
+            store(call->sum_a + c, sum_a[v]);
+            store(call->sum_b + c, sum_b[v] * load(stage_row(call, STAGE_RSTD, c)));
+        }
+    }
+}
+STAGE_KERNEL(stage_backward_sums)
+
+INLINE void stage_backward_body(const struct stage_call *call, const enum activation act,
+                                const enum pooling pool, const bool layer)
+{
+    const size_t width = pool == POOL_NONE ? 1 : 2;
+    size_t stride = call->shape->stride, pooled = call->shape->pooled;
+
+    for (size_t channel = 0; channel < stride; channel += UNIT) {
+        struct stage_lane lane[VECTORS];
+        vector offset[VECTORS], slope[VECTORS];
+
+        EACH
+        {
+            lane[v] = stage_lane(call, channel + v * LANES);
+            offset[v] = load(stage_row(call, STAGE_OFFSET, channel + v * LANES));
+            slope[v] = load(stage_row(call, STAGE_SLOPE, channel + v * LANES));
+        }
+        for (size_t t = 0; t < pooled; t++)
+            EACH
+            {
+                size_t c = channel + v * LANES;
+                struct stage_window window = stage_window(call, act, pool, layer, &lane[v], t, c);
+                vector share[2];
+
+                stage_unpool(pool, &window, load(call->dp + t * stride + c), share);
+#pragma GCC unroll 2
+                for (size_t w = 0; w < width; w++) {
+                    size_t at = (width * t + w) * stride + c;
+                    vector da = times_slope(act, share[w], window.a[w], window.y[w]);
+
+                    if (layer)
+                        da *= load(call->gamma + at);
+                    store(call->dz + at, lane[v].scale * da + offset[v] +
+                                             slope[v] * (load(call->z + at) - lane[v].mean));
+                }
+            }
+        /* Pooling drops an odd step at the end, which still shares in the means. */
+        for (size_t t = width * pooled; t < call->shape->steps; t++)
+            EACH
+            {
+                size_t at = t * stride + channel + v * LANES;
+
+                store(call->dz + at, offset[v] + slope[v] * (load(call->z + at) - lane[v].mean));
+            }
+    }
+}
+STAGE_KERNEL(stage_backward)
+
+/* ---- Tangents ---- */
+
+/* More constants of one vector of channels. */
+struct stage_tangent_lane {
+    vector rstd, mean_rz, mean_xrz, offset, slope;
+};
+
+INLINE struct stage_tangent_lane stage_tangent_lane(const struct stage_call *call, size_t channel)
+{
+    return (struct stage_tangent_lane){load(stage_row(call, STAGE_RSTD, channel)),
+                                       load(stage_row(call, STAGE_TANGENT_MEAN, channel)),
+                                       load(stage_row(call, STAGE_TANGENT_MEAN_X, channel)),
+                                       load(stage_row(call, STAGE_TANGENT_OFFSET, channel)),
+                                       load(stage_row(call, STAGE_TANGENT_SLOPE, channel))};
+}
+
+/* xh of a step and its tangent. */
+struct stage_normalised {
+    vector x, rx;
+};
+
+INLINE struct stage_normalised stage_normalised(const struct stage_call *call,
+                                                const struct stage_lane *lane,
+                                                const struct stage_tangent_lane *tangent, size_t at)
+{
+    struct stage_normalised out;
+
+    out.x = (load(call->z + at) - lane->mean) * tangent->rstd;
+    out.rx = tangent->rstd * (load(call->rz + at) - tangent->mean_rz - out.x * tangent->mean_xrz);
+    return out;
+}
+
+/* Tangent of a. */
+INLINE vector stage_tangent_value(const struct stage_call *call, const bool layer,
+                                  const struct stage_lane *lane,
+                                  const struct stage_tangent_lane *tangent, size_t at)
+{
+    if (layer) {
+        struct stage_normalised normalised = stage_normalised(call, lane, tangent, at);
+
+        return load(call->gamma + at) * normalised.rx +
+               load(call->tangent_gamma + at) * normalised.x + load(call->tangent_beta + at);
+    }
+    return lane->scale * load(call->rz + at) + tangent->offset +
+           tangent->slope * (load(call->z + at) - lane->mean);
+}
+
+INLINE void stage_tangent_forward_body(const struct stage_call *call, const enum activation act,
+                                       const enum pooling pool, const bool layer)
+{
+    const size_t width = pool == POOL_NONE ? 1 : 2;
+    size_t stride = call->shape->stride, pooled = call->shape->pooled;
+
+    for (size_t channel = 0; channel < stride; channel += UNIT) {
+        struct stage_lane lane[VECTORS];
+        struct stage_tangent_lane tangent[VECTORS];
+
+        EACH
+        {
+            lane[v] = stage_lane(call, channel + v * LANES);
+            tangent[v] = stage_tangent_lane(call, channel + v * LANES);
+        }
+        for (size_t t = 0; t < pooled; t++)
+            EACH
+            {
+                size_t c = channel + v * LANES;
+                struct stage_window window = stage_window(call, act, pool, layer, &lane[v], t, c);
+                vector ry[2] = {{0}, {0}};
+
+#pragma GCC unroll 2
+                for (size_t w = 0; w < width; w++) {
+                    size_t at = (width * t + w) * stride + c;
+
+                    ry[w] = times_slope(act,
+                                        stage_tangent_value(call, layer, &lane[v], &tangent[v], at),
+                                        window.a[w], window.y[w]);
+                }
+                store(call->p + t * stride + c, stage_pool(pool, &window, ry));
+            }
+    }
+}
+STAGE_KERNEL(stage_tangent_forward)
+
+/* Gradient of a at one step, and its tangent. */
+struct stage_gradient {
+    vector da, rda;
+};
+
+INLINE struct stage_gradient stage_gradient(const enum activation act, vector share, vector rshare,
+                                            vector a, vector y, vector ra)
+{
+    struct stage_gradient out;
+
+    out.da = times_slope(act, share, a, y);
+    out.rda = times_slope(act, rshare, a, y);
+    if (act == ACTIVATION_SIGMOID) /* the others are straight lines: no second derivative */
+        out.rda += out.da * (splat(1.0f) - y - y) * ra;
+    return out;
+}
+
+INLINE void stage_tangent_backward_sums_body(const struct stage_call *call,
+                                             const enum activation act, const enum pooling pool,
+                                             const bool layer)
+{
+    const size_t width = pool == POOL_NONE ? 1 : 2;
+    size_t stride = call->shape->stride, pooled = call->shape->pooled;
+
+    for (size_t channel = 0; channel < stride; channel += UNIT) {
+        struct stage_lane lane[VECTORS];
+        struct stage_tangent_lane tangent[VECTORS];
+        vector sum_a[VECTORS], sum_b[VECTORS];
+
+        EACH
+        {
+            lane[v] = stage_lane(call, channel + v * LANES);
+            tangent[v] = stage_tangent_lane(call, channel + v * LANES);
+            sum_a[v] = sum_b[v] = splat(0.0f);
+        }
+        for (size_t t = 0; t < pooled; t++)
+            EACH
+            {
+                size_t c = channel + v * LANES;
+                struct stage_window window = stage_window(call, act, pool, layer, &lane[v], t, c);
+                vector share[2], rshare[2];
+
+                stage_unpool(pool, &window, load(call->dp + t * stride + c), share);
+                stage_unpool(pool, &window, load(call->rdp + t * stride + c), rshare);
+#pragma GCC unroll 2
+                for (size_t w = 0; w < width; w++) {
+                    size_t at = (width * t + w) * stride + c;
+                    struct stage_gradient g =
+                        stage_gradient(act, share[w], rshare[w], window.a[w], window.y[w],
+                                       stage_tangent_value(call, layer, &lane[v], &tangent[v], at));
+                    struct stage_normalised n = stage_normalised(call, &lane[v], &tangent[v], at);
+
+                    if (layer) {
+                        store(call->dgamma + at,
+                              load(call->dgamma + at) + g.rda * n.x + g.da * n.rx);
+                        store(call->dbeta + at, load(call->dbeta + at) + g.rda);
+                        g.rda =
+                            g.rda * load(call->gamma + at) + g.da * load(call->tangent_gamma + at);
+                        g.da *= load(call->gamma + at);
+                    }
+                    sum_a[v] += g.rda;
+                    sum_b[v] += g.rda * n.x + g.da * n.rx;
+                }
+            }
+        EACH
+        {
+            store(call->sum_a + channel + v * LANES, sum_a[v]);
+            store(call->sum_b + channel + v * LANES, sum_b[v]);
+        }
+    }
+}
+STAGE_KERNEL(stage_tangent_backward_sums)
+
+/* dz and Rdz of one step:
+ *     Rdz = -rstd mean(xh Rz) dz + rstd (Rg - mean(Rg) - Rxh mean(g xh) - xh mean(R(g xh))). */
+INLINE void stage_tangent_store(const struct stage_call *call, const bool layer,
+                                const struct stage_lane *lane,
+                                const struct stage_tangent_lane *tangent, struct stage_gradient g,
+                                size_t at, size_t c)
+{
+    struct stage_normalised n = stage_normalised(call, lane, tangent, at);
+    vector dz, rest, scaled; /* scaled: rstd Rg */
+
+    if (layer) {
+        vector gamma = load(call->gamma + at);
+
+        scaled = tangent->rstd * (gamma * g.rda + load(call->tangent_gamma + at) * g.da);
+        g.da *= gamma;
+    } else {
+        scaled = lane->scale * g.rda + load(stage_row(call, STAGE_TANGENT_GAMMA_RSTD, c)) * g.da;
+    }
+    dz = lane->scale * g.da + load(stage_row(call, STAGE_OFFSET, c)) +
+         load(stage_row(call, STAGE_SLOPE, c)) * (load(call->z + at) - lane->mean);
+    rest = load(stage_row(call, STAGE_TANGENT_MEAN_G, c)) +
+           n.rx * load(stage_row(call, STAGE_MEAN_GX, c)) +
+           n.x * load(stage_row(call, STAGE_TANGENT_MEAN_GX, c)) + tangent->mean_xrz * dz;
+    store(call->dz + at, dz);
+    store(call->rdz + at, scaled - tangent->rstd * rest);
+}
+
+INLINE void stage_tangent_backward_body(const struct stage_call *call, const enum activation act,
+                                        const enum pooling pool, const bool layer)
+{
+    const size_t width = pool == POOL_NONE ? 1 : 2;
+    size_t stride = call->shape->stride, pooled = call->shape->pooled;
+
+    for (size_t channel = 0; channel < stride; channel += UNIT) {
+        struct stage_lane lane[VECTORS];
+        struct stage_tangent_lane tangent[VECTORS];
+
+        EACH
+        {
+            lane[v] = stage_lane(call, channel + v * LANES);
+            tangent[v] = stage_tangent_lane(call, channel + v * LANES);
+        }
+        for (size_t t = 0; t < pooled; t++)
+            EACH
+            {
+                size_t c = channel + v * LANES;
+                struct stage_window window = stage_window(call, act, pool, layer, &lane[v], t, c);
+                vector share[2], rshare[2];
+
+                stage_unpool(pool, &window, load(call->dp + t * stride + c), share);
+                stage_unpool(pool, &window, load(call->rdp + t * stride + c), rshare);
+#pragma GCC unroll 2
+                for (size_t w = 0; w < width; w++) {
+                    size_t at = (width * t + w) * stride + c;
+                    vector ra = stage_tangent_value(call, layer, &lane[v], &tangent[v], at);
+
+                    stage_tangent_store(
+                        call, layer, &lane[v], &tangent[v],
+                        stage_gradient(act, share[w], rshare[w], window.a[w], window.y[w], ra), at,
+                        c);
+                }
+            }
+        for (size_t t = width * pooled; t < call->shape->steps; t++)
+            EACH stage_tangent_store(call, layer, &lane[v], &tangent[v],
+                                     (struct stage_gradient){{0}, {0}},
+                                     t * stride + channel + v * LANES, channel + v * LANES);
+    }
+}
+STAGE_KERNEL(stage_tangent_backward)
+
+/* ---- Moments ---- */
+
+static void moments(size_t rows, size_t stride, const float *x, const float *pivot, float *sum,
+                    float *squares)
+{
+    for (size_t channel = 0; channel < stride; channel += UNIT) {
+        vector centre[VECTORS], total[VECTORS], square[VECTORS];
+
+        EACH
+        {
+            centre[v] = load(pivot + channel + v * LANES);
+            total[v] = square[v] = splat(0.0f);
+        }
+        for (size_t row = 0; row < rows; row++)
+            EACH
+            {
+                vector d = load(x + row * stride + channel + v * LANES) - centre[v];
+
+                total[v] += d;
+                square[v] += d * d;
+            }
+        EACH
+        {
+            store(sum + channel + v * LANES, total[v]);
+            store(squares + channel + v * LANES, square[v]);
+        }
+    }
+}
+
+static void products(size_t rows, size_t stride, const float *x, const float *mean, const float *y,
+                     float *sum, float *sum_product)
+{
+    for (size_t channel = 0; channel < stride; channel += UNIT) {
+        vector centre[VECTORS], total[VECTORS], product[VECTORS];
+
+        EACH
+        {
+            centre[v] = load(mean + channel + v * LANES);
+            total[v] = product[v] = splat(0.0f);
+        }
+        for (size_t row = 0; row < rows; row++)
+            EACH
+            {
+                size_t at = row * stride + channel + v * LANES;
+                vector value = load(y + at);
+
+                total[v] += value;
+                product[v] += (load(x + at) - centre[v]) * value;
+            }
+        EACH
+        {
+            store(sum + channel + v * LANES, total[v]);
+            store(sum_product + channel + v * LANES, product[v]);
+        }
+    }
+}

@@ -1,0 +1,76 @@
+/* Vectors of VECTOR_BYTES for the kernels: GCC's vector types, which become the instructions of
+ * whatever target the including file is compiled for. */
+#include <math.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#define LANES  (VECTOR_BYTES / sizeof(float))
+#define INLINE static inline __attribute__((always_inline))
+
+typedef float vector __attribute__((vector_size(VECTOR_BYTES)));
+typedef int32_t mask __attribute__((vector_size(VECTOR_BYTES)));
+typedef float vector_unaligned __attribute__((vector_size(VECTOR_BYTES), aligned(4), may_alias));
+
+INLINE vector load(const float *from)
+{
+    return *(const vector_unaligned *)from;
+}
+
+INLINE void store(float *to, vector value)
+{
+    *(vector_unaligned *)to = value;
+}
+
+INLINE vector splat(float value)
+{
+    return value - (vector){0};
+}
+
+INLINE vector choose(mask condition, vector yes, vector no)
+{
+    return (vector)((condition & (mask)yes) | (~condition & (mask)no));
+}
+
+INLINE float sum_lanes(vector value)
+{
+    float lanes[LANES], sum = 0;
+
+    memcpy(lanes, &value, sizeof lanes);
+    for (size_t half = LANES / 2; half > 0; half /= 2)
+        for (size_t i = 0; i < half; i++)
+            lanes[i] += lanes[i + half];
+    sum = lanes[0];
+    return sum;
+}
+
+/* e^x for x <= 0, to about one unit in the last place: x = n ln 2 + r, a polynomial in r, n put
+ * into the exponent.  Below -87 the result is 0 for the purposes of a sigmoid. */
+INLINE vector exponential(vector x)
+{
+    const vector shift = splat(12582912.0f); /* 1.5 * 2^23: adding it rounds to an integer */
+    vector n, r, y;
+
+    x = choose(x < splat(-87.0f), splat(-87.0f), x);
+    n = x * splat(1.44269504f) + shift;
+    mask exponent = (mask)n << 23;
+    n -= shift;
+    r = x - n * splat(0.693359375f) + n * splat(2.12194440e-4f);
+    y = splat(1.9875691500e-4f);
+    y = y * r + splat(1.3981999507e-3f);
+    y = y * r + splat(8.3334519073e-3f);
+    y = y * r + splat(4.1665795894e-2f);
+    y = y * r + splat(1.6666665459e-1f);
+    y = y * r + splat(5.0000001201e-1f);
+    y = y * r * r + r + splat(1.0f);
+    return (vector)((mask)y + exponent);
+}
+
+INLINE vector sigmoid(vector x)
+{
+    vector e = exponential(choose(x > splat(0.0f), -x, x));
+    vector denominator = splat(1.0f) / (splat(1.0f) + e);
+
+    return choose(x > splat(0.0f), denominator, e * denominator);
+}

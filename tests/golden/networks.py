@@ -1,0 +1,197 @@
+"""PyTorch's answers for networks of lib/nn, computed in double precision, as golden files.
+
+    python3 networks.py            writes networks.npy beside this script
+    check_432.py                   uses it for all networks of the paper's search space
+
+The test that reads it is tests/unit/test_nn_golden.c."""
+import itertools
+import os
+import sys
+
+import numpy as np
+import torch
+from torch import nn
+from torch.nn import functional as F
+
+torch.set_default_dtype(torch.float64)
+NORMS = ("none", "batch", "instance", "layer")
+ACTS = ("sigmoid", "relu", "leaky")
+POOLS = ("none", "max", "mean")
+
+
+class Network(nn.Module):
+    """What `cnn ...` means: depth blocks of convolution, normalisation, activation and pooling, then
+    one linear layer on shapelet features followed by the flattened result."""
+
+    def __init__(self, depth=3, width=32, kernel=3, norm="batch", act="relu", pool="max",
+                 channels=1, length=128, classes=2, features=0):
+        super().__init__()
+        self.text = (f"cnn depth={depth} width={width} kernel={kernel} norm={norm} act={act} "
+                     f"pool={pool} channels={channels} length={length} classes={classes} "
+                     f"features={features}")
+        layers = []
+        for _ in range(depth):
+            layers.append(nn.Conv1d(channels, width, kernel, padding=kernel // 2))
+            if norm == "batch":
+                layers.append(nn.BatchNorm1d(width))
+            elif norm == "instance":
+                layers.append(nn.GroupNorm(width, width))
+            elif norm == "layer":
+                layers.append(nn.LayerNorm([width, length]))
+            layers.append({"sigmoid": nn.Sigmoid, "relu": nn.ReLU, "leaky": nn.LeakyReLU}[act]())
+            if pool != "none":
+                layers.append({"max": nn.MaxPool1d, "mean": nn.AvgPool1d}[pool](2))
+                length //= 2
+            channels = width
+        self.features = nn.Sequential(*layers)
+        self.classifier = nn.Linear(features + width * length, classes)
+
+    def forward(self, x, shapelets):
+        return self.classifier(torch.cat([shapelets, self.features(x).flatten(1)], 1))
+
+
+def flat(tensors):
+    return torch.cat([t.reshape(-1) for t in tensors]) if tensors else torch.zeros(0)
+
+
+def running(model):
+    return flat([b for n, b in model.named_buffers() if "num_batches" not in n])
+
+
+def loss_of(kind, temperature, scale, logits, labels, targets):
+    log_p = F.log_softmax(logits / temperature, 1)
+    if kind == "labels":
+        value = F.nll_loss(log_p, labels)
+    elif kind == "soft":
+        value = -(targets * log_p).sum(1).mean()
+    else:
+        value = F.kl_div(log_p, F.log_softmax(targets / temperature, 1), reduction="batchmean",
+                         log_target=True)
+    return scale * value
+
+
+def matching(model, x, shapelets, weight, first, squared):
+    """Logits in inference mode and the batch statistics' distance from the running ones."""
+    seen = []
+    hooks = [m.register_forward_hook(lambda m, i, o: seen.append((m, i[0])))
+             for m in model.modules() if isinstance(m, nn.BatchNorm1d)]
+    logits = model(x, shapelets)
+    for hook in hooks:
+        hook.remove()
+    total = torch.zeros(())
+    for number, (m, z) in enumerate(seen):
+        mean, var = z.mean((0, 2)), z.var((0, 2), unbiased=False)
+        apart = [mean - m.running_mean, var - m.running_var]
+        terms = [(d * d).sum() if squared else d.norm() for d in apart]
+        total = total + weight * (first if number == 0 else 1) * sum(terms)
+    return logits, total
+
+
+def optimise(model, name, x, shapelets, labels, steps=10):
+    """Parameters after some steps of training on one batch."""
+    make = {"sgd": lambda p: torch.optim.SGD(p, 0.05, momentum=0.9, weight_decay=1e-3),
+            "adam": lambda p: torch.optim.Adam(p, 0.01, betas=(0.5, 0.9), weight_decay=1e-2),
+            "adamw": lambda p: torch.optim.AdamW(p, 0.01, weight_decay=1e-2)}
+    optimiser = make[name](model.parameters())
+    for _ in range(steps):
+        optimiser.zero_grad()
+        F.cross_entropy(model(x, shapelets), labels).backward()
+        optimiser.step()
+    return flat([p.detach() for p in model.parameters()])
+
+
+def case(seed, samples, training=True, loss="labels", temperature=1.0, scale=1.0, squared=False,
+         optimisers=(), tangents=True, **architecture):
+    """All answers for one network and one batch: a dictionary of arrays."""
+    torch.manual_seed(seed)
+    model = Network(**architecture)
+    channels, length = architecture.get("channels", 1), architecture.get("length", 128)
+    classes, features = architecture.get("classes", 2), architecture.get("features", 0)
+    # Single precision, so that both sides start from the same numbers.
+    single = lambda *shape: torch.randn(*shape).float().double()
+    with torch.no_grad():
+        for name, p in model.named_parameters():
+            if p.dim() == 1 or (name.startswith("features") and p.dim() == 2):
+                p += 0.3 * torch.randn_like(p)
+            p.copy_(p.float().double())
+        for name, b in model.named_buffers():
+            if "num_batches" not in name:
+                b.copy_((b + 0.3 * torch.rand_like(b)).float().double())
+    x, shapelets = single(samples, channels, length), single(samples, features)
+    labels = torch.randint(classes, (samples,))
+    targets = single(samples, classes)
+    if loss == "soft":
+        targets = targets.abs()
+    out = {"x": x, "features": shapelets, "targets": targets,
+           "parameters": flat([p.detach() for p in model.parameters()]), "buffers": running(model)}
+    out = {k: v.clone() for k, v in out.items()}
+    start = {k: v.clone() for k, v in model.state_dict().items()}
+
+    model.train(training)
+    inputs = list(model.parameters()) + [t.requires_grad_() for t in (x, shapelets, targets)]
+    logits = model(x, shapelets)
+    value = loss_of(loss, temperature, scale, logits, labels, targets)
+    grads = torch.autograd.grad(value, inputs, create_graph=True, allow_unused=True)
+    grads = [torch.zeros_like(i) if g is None else g for g, i in zip(grads, inputs)]
+    count = len(inputs) - 3
+    out.update(logits=logits, loss=value, d_parameters=flat(grads[:count]), d_x=grads[count],
+               d_features=grads[count + 1], d_targets=grads[count + 2],
+               buffers_after=running(model).clone())
+    if tangents:
+        directions = [single(*i.shape) for i in inputs]
+        out.update(v_parameters=flat(directions[:count]), v_x=directions[count],
+                   v_features=directions[count + 1], v_targets=directions[count + 2])
+        dot = sum((g * v).sum() for g, v in zip(grads, directions) if g.requires_grad)
+        second = torch.autograd.grad(dot, inputs, allow_unused=True)
+        second = [torch.zeros_like(i) if g is None else g for g, i in zip(second, inputs)]
+        out.update(r_parameters=flat(second[:count]), r_x=second[count],
+                   r_features=second[count + 1], r_targets=second[count + 2])
+    if architecture.get("norm", "batch") == "batch":
+        model.load_state_dict(start)
+        model.eval()
+        logits, apart = matching(model, x, shapelets, 0.01, 10.0, squared)
+        d_x, d_features = torch.autograd.grad(
+            0.99 * F.cross_entropy(logits, labels) + apart, (x, shapelets), allow_unused=True)
+        out.update(match=apart, match_x=d_x)
+    for name in optimisers:
+        model.load_state_dict(start)
+        model.train()
+        out["after_" + name] = optimise(model, name, x.detach(), shapelets.detach(), labels)
+    out = {k: v.detach().numpy().astype(np.float32) for k, v in out.items()}
+    out["labels"] = labels.numpy().astype(np.int32)
+    out["options"] = np.array([training, temperature, scale, squared], np.float32)
+    out["text"] = [model.text, loss]
+    return out
+
+
+def write(stream, arrays):
+    """A case: a text (architecture, loss, then the name and size of each array), and one flat array."""
+    text = list(arrays.pop("text")) + [f"{name} {a.size}" for name, a in arrays.items()]
+    np.save(stream, np.array("\n".join(text)))
+    np.save(stream, np.concatenate([a.reshape(-1) for a in arrays.values()]).astype(np.float32))
+
+
+def golden():
+    """A spread of the search space, small, with every loss and every optimiser in it."""
+    losses = itertools.cycle([("labels", 1.0, 1.0), ("kl", 4.0, 16.0), ("soft", 1.5, 2.0)])
+    for seed, (norm, act, pool) in enumerate(itertools.product(NORMS, ACTS, POOLS)):
+        loss, temperature, scale = next(losses)
+        yield case(
+            seed, samples=5, depth=2, width=(3, 4, 5)[seed % 3], norm=norm, act=act, pool=pool,
+            channels=1 + seed % 3, length=11, classes=3, features=(0, 2)[seed % 2],
+            training=seed % 4 != 3, loss=loss, temperature=temperature, scale=scale,
+            squared=seed % 2 == 0,
+            # Adam turns the noise in gradients that are exactly zero (a bias before batch or instance
+            # normalisation) into full steps, so it can be compared only without them.
+            optimisers={"none": ("sgd", "adam", "adamw"), "layer": ("adam", "adamw"),
+                        "batch": ("sgd",), "instance": ("sgd",)}[norm] if pool != "mean" else ())
+    yield case(100, samples=3, depth=1, width=33, channels=9, length=6, classes=5)
+    yield case(101, samples=4, depth=2, width=6, kernel=5, channels=2, length=10, classes=3)
+    yield case(102, samples=4, depth=2, width=6, kernel=1, channels=2, length=9, classes=3)
+
+
+if __name__ == "__main__":
+    folder = sys.argv[1] if len(sys.argv) > 1 else os.path.dirname(os.path.abspath(__file__))
+    with open(os.path.join(folder, "networks.npy"), "wb") as file:
+        for arrays in golden():
+            write(file, arrays)
