@@ -84,6 +84,5 @@ int main(int argc, char **argv)
     }
     cli_check(output_commit(&output));
     dataset_free(&dataset);
-    free(tool.common.files);
     return 0;
 }

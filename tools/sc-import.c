@@ -116,7 +116,6 @@ int main(int argc, char **argv)
     import_free(import);
     dataset_free(&dataset);
     dataset_free(&classes);
-    free(tool.common.files);
     free(tool.labels.items);
     return 0;
 }
