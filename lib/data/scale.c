@@ -1,7 +1,7 @@
 /* Sums are taken in double over blocks of series that the set alone decides, and added up in block
  * order.  The deviation takes a second pass with the mean known, which loses no digits where the
  * mean is large.  A channel is constant when its least and greatest value are the same: the sums
- * would leave a rest of rounding. */
+ * over a very long one (2^29 values) would leave a rest of rounding. */
 #include "data/scale.h"
 
 #include <float.h>

@@ -106,15 +106,41 @@ static void sizes_that_cannot_be_are_refused(void **state)
     assert_fails("train would have none", split_totals(&options, 20, totals));
 }
 
-/* Sums are exact and no class is more than one series away from its share, whatever the sizes. */
+/* Sums are exact and every share is the exact one rounded up or down. */
+static void assert_shares(const size_t *counts, size_t classes, const size_t *totals)
+{
+    size_t shares[12 * SPLIT_PARTS], sums[SPLIT_PARTS] = {0}, total = 0;
+
+    for (size_t v = 0; v < classes; v++)
+        total += counts[v];
+    assert_ok(split_shares(counts, classes, totals, shares));
+    for (size_t v = 0; v < classes; v++) {
+        size_t used = 0;
+
+        for (size_t p = 0; p < SPLIT_PARTS; p++) {
+            size_t share = shares[v * SPLIT_PARTS + p];
+            double exact = (double)counts[v] * (double)totals[p] / (double)total;
+
+            assert_true(fabs((double)share - exact) < 1);
+            sums[p] += share;
+            used += share;
+        }
+        assert_true(used <= counts[v]);
+    }
+    assert_memory_equal(sums, totals, sizeof sums);
+}
+
 static void shares_add_up_and_stay_within_one_series(void **state)
 {
+    /* A set where squares alone would lead astray. */
+    const size_t hard_counts[] = {13, 13, 15, 14}, hard_totals[] = {11, 13, 14};
     struct random_stream stream = random_stream(1, RANDOM_TEST, 0);
 
     (void)state;
-    for (int trial = 0; trial < 3000; trial++) {
+    assert_shares(hard_counts, 4, hard_totals);
+    for (int trial = 0; trial < 5000; trial++) {
         size_t classes = 1 + (size_t)random_below(&stream, 12), counts[12], total = 0;
-        size_t totals[SPLIT_PARTS], left, shares[12 * SPLIT_PARTS], sums[SPLIT_PARTS] = {0};
+        size_t totals[SPLIT_PARTS], left;
 
         /* Large enough that train holds every class by its share already. */
         for (size_t v = 0; v < classes; v++)
@@ -124,21 +150,7 @@ static void shares_add_up_and_stay_within_one_series(void **state)
             totals[p] = total / 20 + (size_t)random_below(&stream, left / 2 - total / 20);
             left -= totals[p];
         }
-        assert_ok(split_shares(counts, classes, totals, shares));
-        for (size_t v = 0; v < classes; v++) {
-            size_t used = 0;
-
-            for (size_t p = 0; p < SPLIT_PARTS; p++) {
-                size_t share = shares[v * SPLIT_PARTS + p];
-                double exact = (double)counts[v] * (double)totals[p] / (double)total;
-
-                assert_true(fabs((double)share - exact) < 1);
-                sums[p] += share;
-                used += share;
-            }
-            assert_true(used <= counts[v]);
-        }
-        assert_memory_equal(sums, totals, sizeof sums);
+        assert_shares(counts, classes, totals);
     }
 }
 
