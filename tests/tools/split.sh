@@ -10,7 +10,7 @@ class_sizes() {
 # The values of the series, which are enough to tell them apart, one series of 128 steps a line.
 series() {
     bytes=$(($(member "$1" count) * 512))
-    tail -c +129 "$1" | head -c $bytes | od -An -v -tx4 -w512
+    tail -c +129 "$1" | head -c "$bytes" | od -An -v -tx4 -w512
 }
 
 test_that 'the examples of the manual page run' '
@@ -113,17 +113,38 @@ test_that 'no part gets its name when one of them cannot be written' '
     fails 1 "all-test.npy: Is a directory" sc-split --train 0.5 --test 0.5 -o all all.npy
     test ! -e all-train.npy
     fails 1 "No space left" sc-split --train 0.5 --only train -o /dev/full all.npy
+    # Here train is written in full before the larger test fails.
+    (
+        trap "" XFSZ
+        ulimit -f 64
+        fails 1 "limited-test.npy: File too large" sc-split --train 10 --test rest -o limited all.npy
+    )
+    test -z "$(ls -A | grep limited)"
 '
-name='HAR is split with the counts of the paper'
+# paper_split TRAIN VAL TEST [OPTION]... FILE: the parts have the sizes of the paper's table.
+paper_split() {
+    sizes="$1 $2 $3"
+    train=$1 val=$2 test=$3
+    shift 3
+    sc-split --train "$train" --val "$val" --test "$test" -q -o paper "$@"
+    found=
+    for part in train val test; do found="$found $(member "paper-$part.npy" count)"; done
+    test "$found" = " $sizes"
+}
+name='the complete sets are split with the counts of the paper'
 if [ -r "$data/HAR/HAR_X.npy" ]; then
     test_that "$name" '
-        sc-split --train 5878 --val 1477 --test 2944 -q -o har \
-            "$data/HAR/HAR_X.npy" --labels "$data/HAR/HAR_y.npy"
-        for part in train:5878 val:1477 test:2944; do
-            test "$(member har-${part%:*}.npy count)" = "${part#*:}"
-        done
+        paper_split 5878 1477 2944 --labels "$data/HAR/HAR_y.npy" "$data/HAR/HAR_X.npy"
         # Walking is class 1 with 1722 of 10299 series: 982.8 of train.
-        class_sizes har-train.npy | grep -qE "^0 98[23] "
+        class_sizes paper-train.npy | grep -qE "^0 98[23] "
+        sc-import -o faces.npy "$data"/FacesUCR/FacesUCR_TRAIN.tsv "$data"/FacesUCR/FacesUCR_TEST.tsv
+        paper_split 1344 457 449 faces.npy
+        sc-import -o two.npy "$data"/TwoPatterns/TwoPatterns_TRAIN.tsv \
+            "$data"/TwoPatterns/TwoPatterns_TEST.tsv
+        paper_split 1249 1876 1875 two.npy
+        # Only shares that are kept exactly give the size of the balanced set in that table.
+        sc-balance paper-train.npy -o balanced.npy
+        test "$(member balanced.npy count)" = 1304
     '
 else
     skip_that "$name" "no $data/HAR"
