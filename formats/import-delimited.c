@@ -149,7 +149,7 @@ struct error *import_delimited(struct import_source *source, const char *bytes, 
 
     source->syntax = (struct import_syntax){
         .separator = find_separator(line, last),
-        .comment = '#',
+        .comments = "#",
         .quotes = csv,
         .labelled = source->options->label != IMPORT_LABEL_NONE,
         .label_last = source->options->label == IMPORT_LABEL_LAST,
