@@ -268,7 +268,7 @@ struct error *import_arff(struct import_source *source, const char *bytes, size_
     size_t number = 1;
     bool data = false;
 
-    source->syntax = (struct import_syntax){.separator = ',', .comment = '%', .quotes = true};
+    source->syntax = (struct import_syntax){.separator = ',', .comments = "%", .quotes = true};
     for (; !data && import_next_line(&text, end, &line, &line_end); number++) {
         import_trim(&line, &line_end);
         if (line < line_end && *line != '%')

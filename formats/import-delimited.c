@@ -106,10 +106,10 @@ static struct error *parse_line(struct import_chunk *chunk, const char *line, co
     return end_row(chunk, label, label_end);
 }
 
-/* A line of two fields or more of which none is a number: names of columns. */
+/* A line of two words or more, and not one number: names of columns. */
 static bool is_header(const char *line, const char *end, char separator)
 {
-    size_t fields = 0;
+    size_t words = 0;
 
     while (line <= end) {
         const char *start = line, *stop = line;
@@ -123,13 +123,11 @@ static bool is_header(const char *line, const char *end, char separator)
             start++;
             stop--;
         }
-        if (start == stop && !separator)
-            continue;
-        fields++;
         if (start < stop && number_parse(start, stop, &number) == stop)
             return false;
+        words += start < stop && *start != '?' && !import_is_word(start, stop, "na");
     }
-    return fields >= 2;
+    return words >= 2;
 }
 
 struct error *import_delimited(struct import_source *source, const char *bytes, size_t size,
@@ -151,7 +149,7 @@ struct error *import_delimited(struct import_source *source, const char *bytes, 
 
     source->syntax = (struct import_syntax){
         .separator = find_separator(line, last),
-        .comment = '#',
+        .comments = "#",
         .quotes = csv,
         .labelled = source->options->label != IMPORT_LABEL_NONE,
         .label_last = source->options->label == IMPORT_LABEL_LAST,

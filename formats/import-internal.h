@@ -41,10 +41,10 @@ struct import_chunk {
 
 /* How rows of text are laid out. */
 struct import_syntax {
-    char separator;  /* between values; 0: white space */
-    char comment;    /* lines that start with it are skipped; 0: none */
-    bool quotes;     /* fields may be quoted */
-    bool label_last; /* else first */
+    char separator;       /* between values; 0: white space */
+    const char *comments; /* lines that start with one of these are skipped */
+    bool quotes;          /* fields may be quoted */
+    bool label_last;      /* else first */
     bool labelled;
     bool relational;    /* ARFF: channels are in one quoted field */
     size_t columns;     /* number of the column of the first value; 0: positions are named by

@@ -266,7 +266,7 @@ struct error *import_end_row(struct import_chunk *chunk, const char *label, size
 
 static void parse_chunk(struct import_chunk *chunk, import_line_parser *parser)
 {
-    const char comment = chunk->source->syntax.comment;
+    const char *comments = chunk->source->syntax.comments;
     const char *text = chunk->start, *line, *end;
 
     for (; import_next_line(&text, chunk->end, &line, &end); chunk->lines++) {
@@ -276,7 +276,7 @@ static void parse_chunk(struct import_chunk *chunk, import_line_parser *parser)
         const char *first = line, *last = end;
 
         import_trim(&first, &last);
-        if (first == last || (comment && *first == comment))
+        if (first == last || (*first && strchr(comments, *first)))
             continue;
         chunk->error = parser(chunk, line, end);
         if (chunk->error) {

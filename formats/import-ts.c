@@ -138,10 +138,10 @@ struct error *import_ts(struct import_source *source, const char *bytes, size_t 
     size_t number = 1;
     bool data = false;
 
-    source->syntax = (struct import_syntax){.separator = ',', .comment = '#'};
+    source->syntax = (struct import_syntax){.separator = ',', .comments = "#%"};
     for (; !data && import_next_line(&text, end, &line, &line_end); number++) {
         import_trim(&line, &line_end);
-        if (line < line_end && *line != '#')
+        if (line < line_end && *line != '#' && *line != '%')
             TRY(import_at_line(source, number, parse_header(source, line, line_end, &data)));
     }
     if (!data)

@@ -11,6 +11,7 @@
  * digits are tried; nine always do. */
 #include "number.h"
 
+#include <endian.h>
 #include <float.h>
 #include <locale.h>
 #include <math.h>
@@ -163,27 +164,29 @@ static double scale_many(const char *text, const char *end, int64_t exponent)
 
 /* ---- Reading ---- */
 
-/* Eight digits at once, or false if these eight bytes are not all digits.  Little-endian only. */
-static inline bool eight_digits(const char *text, uint64_t *digits)
+/* Takes up to eight digits from the eight bytes at text, without a branch for each: *digits grows
+ * by them.  Returns how many there were. */
+static inline int take_digits(const char *text, uint64_t *digits)
 {
-#if __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
-    uint64_t word;
+    static const uint64_t shift[] = {1, 10, 100, 1000, 10000, 100000, 1000000, 10000000, 100000000};
+    uint64_t word, others;
+    int count;
 
     memcpy(&word, text, sizeof word);
-    if (((word & 0xf0f0f0f0f0f0f0f0u) |
-         (((word + 0x0606060606060606u) & 0xf0f0f0f0f0f0f0f0u) >> 4)) != 0x3333333333333333u)
-        return false;
-    /* Neighbours are joined to numbers of two, four and eight digits. */
-    word -= 0x3030303030303030u;
+    word = le64toh(word) ^ 0x3030303030303030u;
+    /* The top bit of each byte that is no digit. */
+    others = (((word & 0x7f7f7f7f7f7f7f7fu) + 0x7676767676767676u) | word) & 0x8080808080808080u;
+    count = others ? __builtin_ctzll(others) >> 3 : 8;
+    if (count == 0)
+        return 0;
+    /* As eight digits with zeros in front, then joined to numbers of two, four and eight. */
+    word <<= 64 - 8 * count;
     word = word * 10 + (word >> 8);
-    *digits = ((word & 0x000000ff000000ffu) * (100 + ((uint64_t)1000000 << 32)) +
-               ((word >> 16) & 0x000000ff000000ffu) * (1 + ((uint64_t)10000 << 32))) >>
-              32;
-    return true;
-#else
-    (void)text, (void)digits;
-    return false;
-#endif
+    word = ((word & 0x000000ff000000ffu) * (100 + ((uint64_t)1000000 << 32)) +
+            ((word >> 16) & 0x000000ff000000ffu) * (1 + ((uint64_t)10000 << 32))) >>
+           32;
+    *digits = *digits * shift[count] + word;
+    return count;
 }
 
 static const char *parse_word(const char *text, const char *end, bool negative, double *value)
@@ -231,7 +234,7 @@ const char *number_parse(const char *text, const char *end, double *value)
     bool negative = false;
     const char *start, *next, *stop;
     int64_t exponent = 0, fraction = 0;
-    uint64_t digits = 0, eight;
+    uint64_t digits = 0;
     size_t count;
     double result;
 
@@ -244,10 +247,8 @@ const char *number_parse(const char *text, const char *end, double *value)
     if (next < end && *next == '.') {
         const char *point = next++;
 
-        while (end - next >= 8 && eight_digits(next, &eight)) {
-            digits = digits * 100000000 + eight;
-            next += 8;
-        }
+        for (int taken = 8; taken == 8 && end - next >= 8; next += taken)
+            taken = take_digits(next, &digits);
         for (; next < end && is_digit(*next); next++)
             digits = digits * 10 + (uint64_t)(*next - '0');
         fraction = next - point - 1;

@@ -1,5 +1,4 @@
 /* sc-export: a dataset file in the formats of others. */
-#include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 

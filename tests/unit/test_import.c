@@ -122,7 +122,8 @@ static void ts_files_are_read(void **state)
 {
     (void)state;
     check("a.ts",
-          "# a comment\n@problemName Test\n@timeStamps false\n@univariate true\n@equalLength true\n"
+          "%# a comment\n# more\n@problemName Test\n@timeStamps false\n@univariate "
+          "true\n@equalLength true\n"
           "@seriesLength 3\n@classLabel true b a c\n@data\n1,2,3:b\n4,5,6:a\n",
           "2x1x3|1 0|a,b,c|1 2 3 4 5 6");
     check("a",
