@@ -164,10 +164,10 @@ static const struct distance_kernels *kernels(void)
     return &distance_kernels_generic;
 }
 
-void distance_to_block(const float *source, const float *block, const struct candidates *candidates,
-                       size_t window, struct distance_scratch *scratch, float *table, size_t stride)
+void distance_to_block_with(const struct distance_kernels *kernel, const float *source,
+                            const float *block, const struct candidates *candidates, size_t window,
+                            struct distance_scratch *scratch, float *table, size_t stride)
 {
-    const struct distance_kernels *kernel = kernels();
     /* Beyond this no candidate fits. */
     size_t farthest = candidates->steps - candidates->shortest;
     size_t half = window < farthest ? window : farthest;
@@ -188,6 +188,12 @@ void distance_to_block(const float *source, const float *block, const struct can
         kernel->pass(&pass);
     }
     kernel->finish(candidates, scratch->least, table, stride);
+}
+
+void distance_to_block(const float *source, const float *block, const struct candidates *candidates,
+                       size_t window, struct distance_scratch *scratch, float *table, size_t stride)
+{
+    distance_to_block_with(kernels(), source, block, candidates, window, scratch, table, stride);
 }
 
 void distance_range(const float *distances, size_t count, float *low, float *high)

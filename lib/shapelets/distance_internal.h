@@ -26,6 +26,11 @@ struct distance_kernels {
                  uint8_t *bins);
 };
 
+/* distance_to_block with a choice of kernels, for tests. */
+void distance_to_block_with(const struct distance_kernels *kernels, const float *source,
+                            const float *block, const struct candidates *candidates, size_t window,
+                            struct distance_scratch *scratch, float *table, size_t stride);
+
 extern const struct distance_kernels distance_kernels_generic;
 extern const struct distance_kernels distance_kernels_avx2;
 

@@ -8,7 +8,8 @@
  * the running sums of all its shifts in registers, stores them in a ring that remembers as many
  * steps as the longest candidate has, and settles the candidates that end at t: old sums are loaded
  * once, subtracted and the least kept.  At the edges, where some of the shifts are outside of the
- * other series, sums of -OUTSIDE before and +OUTSIDE behind make every such difference huge. */
+ * other series, old sums of -OUTSIDE and, behind the end, new ones of +OUTSIDE make every such
+ * difference huge. */
 #include <math.h>
 #include <string.h>
 
@@ -45,7 +46,8 @@ INLINE void walk(const struct distance_pass *pass, size_t t, int shifts, int edg
         ptrdiff_t place = (ptrdiff_t)t + pass->shift + k;
 
         for (int v = 0; v < VECTORS; v++)
-            ring[k * VECTORS + v] = edge && place < 0 ? broadcast(-OUTSIDE) : sums[k][v];
+            ring[k * VECTORS + v] =
+                edge && (place < 0 || place >= (ptrdiff_t)steps) ? broadcast(-OUTSIDE) : sums[k][v];
         if (!edge || (place >= 0 && place < (ptrdiff_t)steps))
             add_squares(source, values + k * DISTANCE_LANES, sums[k]);
         else if (place >= 0)

@@ -1,0 +1,199 @@
+#include "support/check.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/random.h"
+#include "shapelets/distance.h"
+#include "shapelets/gain.h"
+#include "support/brute.h"
+
+enum { MOST = 150, BINS = 16 };
+
+struct sample {
+    size_t count, classes;
+    float distances[MOST];
+    double exact[MOST];
+    int32_t labels[MOST];
+    size_t counts[5];
+    double *xlogx;
+    struct gain_problem problem;
+    struct gain_scratch scratch;
+};
+
+/* Random distances with many ties when levels is small. */
+static void make_sample(struct random_stream *stream, size_t count, size_t classes, unsigned levels,
+                        int32_t positive, struct sample *sample)
+{
+    memset(sample, 0, sizeof *sample);
+    sample->count = count;
+    sample->classes = classes;
+    for (size_t i = 0; i < count; i++) {
+        double lift = 0;
+
+        sample->labels[i] = (int32_t)random_below(stream, classes);
+        lift = 0.2 * sample->labels[i];
+        sample->distances[i] =
+            (float)(floor(levels * (random_uniform(stream) + lift)) / levels * 3.1);
+        sample->exact[i] = sample->distances[i];
+        sample->counts[sample->labels[i]]++;
+    }
+    assert_ok(gain_xlogx(count, &sample->xlogx));
+    assert_ok(
+        gain_problem_make(sample->counts, classes, positive, sample->xlogx, &sample->problem));
+    assert_ok(gain_scratch_make(count, classes, &sample->scratch));
+}
+
+static void free_sample(struct sample *sample)
+{
+    free(sample->xlogx);
+    gain_problem_free(&sample->problem);
+    gain_scratch_free(&sample->scratch);
+}
+
+static void test_best_split_equals_brute_force(void **state)
+{
+    struct random_stream stream = random_stream(1, RANDOM_TEST, 0);
+
+    (void)state;
+    for (size_t run = 0; run < 300; run++) {
+        size_t classes = 2 + run % 4, count = 2 + (run * 7) % (MOST - 1);
+        int32_t positive = run % 3 ? -1 : (int32_t)(run % classes);
+        unsigned levels = run % 2 ? 5 : 1000000;
+        struct sample sample;
+        struct gain_split split;
+        struct brute_split expected;
+
+        make_sample(&stream, count, classes, levels, positive, &sample);
+        split = gain_best_split(&sample.problem, sample.distances, sample.labels, NULL,
+                                &sample.scratch);
+        expected = brute_best_split(sample.exact, sample.labels, count, classes, positive);
+        assert_near(split.gain, expected.gain, 1e-7);
+        if (expected.gain > 0) {
+            assert_near(split.threshold, (expected.low + expected.high) / 2, 1e-6);
+            assert_near(split.gap, expected.high - expected.low, 1e-6);
+        }
+        free_sample(&sample);
+    }
+}
+
+static void test_equal_distances_have_no_split(void **state)
+{
+    struct random_stream stream = random_stream(2, RANDOM_TEST, 0);
+    struct sample sample;
+    struct gain_split split;
+
+    (void)state;
+    make_sample(&stream, 100, 3, 10, -1, &sample);
+    for (size_t i = 0; i < 100; i++)
+        sample.distances[i] = 2.5F;
+    split =
+        gain_best_split(&sample.problem, sample.distances, sample.labels, NULL, &sample.scratch);
+    assert_true(split.gain == 0 && split.threshold == 2.5F && split.gap == 0);
+    free_sample(&sample);
+}
+
+/* Between neighbouring floats there is no room for a middle: the split must still hold. */
+static void test_threshold_divides_neighbouring_floats(void **state)
+{
+    struct random_stream stream = random_stream(3, RANDOM_TEST, 0);
+    struct sample sample;
+    struct gain_split split;
+
+    (void)state;
+    make_sample(&stream, 20, 2, 10, -1, &sample);
+    for (size_t i = 0; i < 20; i++)
+        sample.distances[i] = sample.labels[i] ? nextafterf(1, 2) : 1;
+    split =
+        gain_best_split(&sample.problem, sample.distances, sample.labels, NULL, &sample.scratch);
+    assert_true(split.threshold >= 1 && split.threshold < nextafterf(1, 2));
+    free_sample(&sample);
+}
+
+static void fill_histogram(const struct sample *sample, size_t known, uint8_t *bins,
+                           uint32_t *histogram)
+{
+    distance_bins(sample->distances, sample->count, 0, BINS / 4.0F, BINS - 1, bins);
+    memset(histogram, 0, BINS * 5 * sizeof *histogram);
+    for (size_t i = 0; i < known; i++)
+        histogram[bins[i] * sample->problem.classes +
+                  gain_class(&sample->problem, sample->labels[i])]++;
+}
+
+/* Whatever the unknown distances turn out to be, a gain that is reached was held possible. */
+static void test_no_reachable_gain_is_given_up(void **state)
+{
+    struct random_stream stream = random_stream(4, RANDOM_TEST, 0);
+    size_t given_up = 0;
+
+    (void)state;
+    for (size_t run = 0; run < 400; run++) {
+        size_t classes = 2 + run % 4, count = 30 + run % (MOST - 30), known = count * (run % 5) / 4;
+        int32_t positive = run % 3 ? -1 : (int32_t)(run % classes);
+        size_t unknown[5], scratch[5];
+        uint32_t histogram[BINS * 5];
+        uint8_t bins[MOST];
+        struct sample sample;
+        double gain;
+
+        make_sample(&stream, count, classes, run % 2 ? 7 : 1000000, positive, &sample);
+        gain =
+            gain_best_split(&sample.problem, sample.distances, sample.labels, NULL, &sample.scratch)
+                .gain;
+        fill_histogram(&sample, known, bins, histogram);
+        memcpy(unknown, sample.problem.totals, sample.problem.classes * sizeof *unknown);
+        for (size_t i = 0; i < known; i++)
+            unknown[gain_class(&sample.problem, sample.labels[i])]--;
+        assert_true(gain_can_reach(&sample.problem, histogram, BINS, unknown,
+                                   gain * (1 - 1e-6) - 1e-9, scratch));
+        given_up += !gain_can_reach(&sample.problem, histogram, BINS, unknown, gain + 0.3, scratch);
+        free_sample(&sample);
+    }
+    /* The bound is of use, too. */
+    assert_true(given_up > 20);
+}
+
+static void test_sorting_a_range_finds_the_same_split(void **state)
+{
+    struct random_stream stream = random_stream(5, RANDOM_TEST, 0);
+    size_t narrowed = 0;
+
+    (void)state;
+    for (size_t run = 0; run < 400; run++) {
+        size_t classes = 2 + run % 4, count = 30 + run % (MOST - 30), scratch[5];
+        int32_t positive = run % 3 ? -1 : (int32_t)(run % classes);
+        uint32_t histogram[BINS * 5];
+        uint8_t bins[MOST];
+        struct gain_range range = {.bins = bins};
+        struct gain_split whole, part;
+        struct sample sample;
+
+        make_sample(&stream, count, classes, run % 2 ? 7 : 1000000, positive, &sample);
+        whole = gain_best_split(&sample.problem, sample.distances, sample.labels, NULL,
+                                &sample.scratch);
+        fill_histogram(&sample, count, bins, histogram);
+        assert_true(gain_find_range(&sample.problem, histogram, BINS,
+                                    whole.gain * (1 - 1e-6) - 1e-9, scratch, &range));
+        part = gain_best_split(&sample.problem, sample.distances, sample.labels, &range,
+                               &sample.scratch);
+        assert_memory_equal(&whole, &part, sizeof whole);
+        assert_false(gain_find_range(&sample.problem, histogram, BINS, 1.01, scratch, &range));
+        narrowed += range.last - range.first < BINS / 2;
+        free_sample(&sample);
+    }
+    assert_true(narrowed > 10);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_best_split_equals_brute_force),
+        cmocka_unit_test(test_equal_distances_have_no_split),
+        cmocka_unit_test(test_threshold_divides_neighbouring_floats),
+        cmocka_unit_test(test_no_reachable_gain_is_given_up),
+        cmocka_unit_test(test_sorting_a_range_finds_the_same_split),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
