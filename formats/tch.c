@@ -260,7 +260,7 @@ struct error *tch_write(FILE *stream, const struct tch *tch)
 void tch_free(struct tch *tch)
 {
     for (size_t i = 0; i < tch->count; i++) {
-        free(tch->tensors[i].name);
+        free((char *)tch->tensors[i].name);
         free(tch->tensors[i].values);
     }
     free(tch->tensors);

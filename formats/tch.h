@@ -21,7 +21,7 @@
 #define TCH_MAX_DIMS 4
 
 struct tch_tensor {
-    char *name;
+    const char *name;
     size_t ndim;
     size_t shape[TCH_MAX_DIMS];
     size_t count;

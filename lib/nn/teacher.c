@@ -127,7 +127,7 @@ static size_t add_views(const struct network_view *views, size_t count, float *v
                         struct tch_tensor *tensors)
 {
     for (size_t i = 0; i < count; i++) {
-        tensors[i] = (struct tch_tensor){.name = (char *)views[i].name,
+        tensors[i] = (struct tch_tensor){.name = views[i].name,
                                          .ndim = views[i].ndim,
                                          .count = views[i].count,
                                          .values = values + views[i].offset};
