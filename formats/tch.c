@@ -264,7 +264,7 @@ void tch_free(struct tch *tch)
         free(tch->tensors[i].values);
     }
     free(tch->tensors);
-    free(tch->network);
+    free((char *)tch->network);
     free(tch->notes);
     memset(tch, 0, sizeof *tch);
 }

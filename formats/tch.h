@@ -29,8 +29,8 @@ struct tch_tensor {
 };
 
 struct tch {
-    char *network; /* the text */
-    char *notes;   /* provenance, lines joined by '\n', or NULL */
+    const char *network; /* the text */
+    char *notes;         /* provenance, lines joined by '\n', or NULL */
     size_t count;
     struct tch_tensor *tensors;
     char digest[DIGEST_TEXT]; /* of the file it was read from, else "" */
