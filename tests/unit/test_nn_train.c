@@ -113,9 +113,9 @@ static void training_learns_to_tell_classes_apart(void **state)
                             &result));
     assert_true(result.validation_accuracy > 0.9);
     assert_ok(pass_new(f.network, 7, 0, &pass));
-    assert_near(network_evaluate(pass, &options.loss, f.parameters, f.buffers, &f.validation,
-                                 &accuracy),
-                result.validation_loss, 1e-6);
+    assert_near(
+        network_evaluate(pass, &options.loss, f.parameters, f.buffers, &f.validation, &accuracy),
+        result.validation_loss, 1e-6);
     assert_near(accuracy, result.validation_accuracy, 1e-9);
     pass_free(pass);
     tear_down(&f);
@@ -152,8 +152,8 @@ static void an_interrupted_training_goes_on_to_the_same_bytes(void **state)
         options.optimiser.kind = kinds[k];
         options.optimiser.momentum = 0.9;
         restart(&f);
-        assert_ok(train_network(f.network, &options, &f.set, &f.validation, f.parameters,
-                                f.buffers, &whole));
+        assert_ok(train_network(f.network, &options, &f.set, &f.validation, f.parameters, f.buffers,
+                                &whole));
         parameters = copy_of(f.parameters, count);
         buffers = copy_of(f.buffers, f.network->buffer_count);
 
@@ -188,8 +188,7 @@ static void a_checkpoint_of_other_data_or_options_is_refused(void **state)
     (void)state;
     set_up(&f);
     options.checkpoint = f.checkpoint;
-    assert_ok(
-        train_network(f.network, &options, &f.set, NULL, f.parameters, f.buffers, &result));
+    assert_ok(train_network(f.network, &options, &f.set, NULL, f.parameters, f.buffers, &result));
     restart(&f);
     options.seed = 2;
     assert_fails("other data or options", train_network(f.network, &options, &f.set, NULL,
@@ -216,8 +215,8 @@ static void results_do_not_depend_on_the_number_of_threads(void **state)
         options.epochs = 3;
         set_up_with(&f, texts[i]);
         parallel_set_threads(1);
-        assert_ok(train_network(f.network, &options, &f.set, &f.validation, f.parameters,
-                                f.buffers, &result));
+        assert_ok(train_network(f.network, &options, &f.set, &f.validation, f.parameters, f.buffers,
+                                &result));
         one = copy_of(f.parameters, f.network->parameter_count);
         for (unsigned threads = 2; threads <= 5; threads += 3) {
             parallel_set_threads(threads);
@@ -319,17 +318,17 @@ static void soft_labels_are_learned(void **state)
     set_up(&f);
     options.loss = (struct loss){LOSS_KL, 4.0f, 16.0f};
     options.epochs = 2;
-    assert_ok(train_network(f.network, &options, &f.set, &f.validation, f.parameters, f.buffers,
-                            &few));
+    assert_ok(
+        train_network(f.network, &options, &f.set, &f.validation, f.parameters, f.buffers, &few));
     restart(&f);
     options.epochs = 40;
-    assert_ok(train_network(f.network, &options, &f.set, &f.validation, f.parameters, f.buffers,
-                            &many));
+    assert_ok(
+        train_network(f.network, &options, &f.set, &f.validation, f.parameters, f.buffers, &many));
     assert_true(many.validation_loss < 0.5 * few.validation_loss);
     f.set.targets = NULL;
-    assert_fails("training set has no soft labels",
-                 train_network(f.network, &options, &f.set, &f.validation, f.parameters, f.buffers,
-                               &many));
+    assert_fails(
+        "training set has no soft labels",
+        train_network(f.network, &options, &f.set, &f.validation, f.parameters, f.buffers, &many));
     tear_down(&f);
 }
 
@@ -342,9 +341,9 @@ static void sets_that_do_not_fit_are_refused(void **state)
     (void)state;
     set_up(&f);
     f.labels[7] = CLASSES;
-    assert_fails("label 3 of series 7 of the training set",
-                 train_network(f.network, &options, &f.set, NULL, f.parameters, f.buffers,
-                               &result));
+    assert_fails(
+        "label 3 of series 7 of the training set",
+        train_network(f.network, &options, &f.set, NULL, f.parameters, f.buffers, &result));
     f.labels[7] = 0;
     f.set.labels = NULL;
     assert_fails("has no labels", train_network(f.network, &options, &f.set, NULL, f.parameters,
