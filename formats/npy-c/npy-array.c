@@ -112,8 +112,9 @@ static float half_to_float(uint16_t half)
     DO('i', 2, int16_t)                                                                            \
     DO('i', 4, int32_t)                                                                            \
     DO('i', 8, int64_t)                                                                            \
-    DO('u', 1, uint8_t) DO('u', 2, uint16_t) DO('u', 4, uint32_t) DO('u', 8, uint64_t)             \
-        DO('f', 4, float) DO('f', 8, double)
+    DO('u', 1, uint8_t)                                                                            \
+    DO('u', 2, uint16_t)                                                                           \
+    DO('u', 4, uint32_t) DO('u', 8, uint64_t) DO('f', 4, float) DO('f', 8, double)
 
 #define SELECTOR(kind, size) ((unsigned)(kind) << 8 | (unsigned)(size))
 

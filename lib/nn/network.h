@@ -89,7 +89,9 @@ struct error *pass_new(const struct network *network, size_t most_samples, unsig
                        struct pass **pass) MUST_CHECK;
 void pass_free(struct pass *pass);
 
-/* Bytes that a pass holds. */
+/* The network, the largest batch, and the bytes that it holds. */
+const struct network *pass_network(const struct pass *pass);
+size_t pass_most(const struct pass *pass);
 size_t pass_bytes(const struct pass *pass);
 
 struct forward {

@@ -235,6 +235,16 @@ void pass_free(struct pass *pass)
     free(pass);
 }
 
+const struct network *pass_network(const struct pass *pass)
+{
+    return pass->network;
+}
+
+size_t pass_most(const struct pass *pass)
+{
+    return pass->most_samples;
+}
+
 size_t pass_bytes(const struct pass *pass)
 {
     return (pass->arena_floats + pass->workers * pass->local_floats) * sizeof(float) +

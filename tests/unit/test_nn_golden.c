@@ -192,8 +192,8 @@ static void check_derivatives(struct fixture *f)
     float loss;
 
     compare(f, "logits", logits, 1e-5);
-    loss = (float)loss_value(&f->loss, f->samples, f->classes, logits, &f->targets, dlogits,
-                             dtargets);
+    loss =
+        (float)loss_value(&f->loss, f->samples, f->classes, logits, &f->targets, dlogits, dtargets);
     compare(f, "loss", &loss, 1e-5);
     pass_backward(f->pass, &backward);
     compare(f, "d_parameters", backward.parameters, 3e-5);
@@ -267,14 +267,12 @@ static void check_optimiser(struct fixture *f, const char *name, struct optimise
 
     if (array(f->golden, name, NULL)) {
         restart(f);
-        assert_ok(
-            optimiser_new(&options, backend_cpu(), f->network->parameter_count, &optimiser));
+        assert_ok(optimiser_new(&options, backend_cpu(), f->network->parameter_count, &optimiser));
         for (int step = 0; step < 10; step++) {
             const float *logits = pass_forward(f->pass, &forward);
 
             loss_value(&loss, f->samples, f->classes, logits, &f->targets, dlogits, NULL);
-            pass_backward(f->pass,
-                          &(struct backward){.logits = dlogits, .parameters = gradient});
+            pass_backward(f->pass, &(struct backward){.logits = dlogits, .parameters = gradient});
             optimiser_step(&optimiser, options.rate, gradient, f->parameters);
         }
         compare(f, name, f->parameters, 1e-4);
@@ -286,10 +284,8 @@ static void check_optimiser(struct fixture *f, const char *name, struct optimise
 
 static void check_optimisers(struct fixture *f)
 {
-    struct optimiser_options sgd = {.kind = OPTIMISER_SGD,
-                                    .rate = 0.05,
-                                    .momentum = 0.9,
-                                    .weight_decay = 1e-3};
+    struct optimiser_options sgd = {
+        .kind = OPTIMISER_SGD, .rate = 0.05, .momentum = 0.9, .weight_decay = 1e-3};
     struct optimiser_options adam = optimiser_defaults(OPTIMISER_ADAM);
     struct optimiser_options adamw = optimiser_defaults(OPTIMISER_ADAMW);
 

@@ -1,0 +1,88 @@
+/* Training a network on a set of series, and running one over a set.
+ *
+ * An epoch goes once through the series in an order that depends only on (seed, index, epoch), in
+ * batches of which the last may be smaller.  With a validation set the parameters of the epoch with
+ * the lowest held-out loss are kept.  With a checkpoint file, a run that was interrupted goes on
+ * where it was and ends with the same bytes as one that was not.  No memory is allocated and no
+ * thread is started inside an epoch. */
+#ifndef SC_NN_TRAIN_H
+#define SC_NN_TRAIN_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "error.h"
+#include "nn/loss.h"
+#include "nn/network.h"
+#include "nn/optimiser.h"
+
+/* Series and what belongs to them, in host memory, owned by the caller. */
+struct train_set {
+    size_t count;
+    const float *x;        /* (N, C, L) */
+    const float *features; /* (N, K), where the network has features */
+    const int32_t *labels; /* (N,), for LOSS_LABELS, and for the accuracy if not NULL */
+    const float *targets;  /* (N, V), for the soft losses */
+};
+
+/* What an epoch came to. */
+struct train_epoch {
+    size_t epoch, epochs; /* from 1 */
+    double rate;
+    double loss;                       /* mean over the batches' series */
+    double validation_loss;            /* NaN without a validation set */
+    double validation_accuracy;        /* share; NaN without labels */
+    size_t best_epoch;                 /* so far */
+    const float *parameters, *buffers; /* as they are now, for trajectories */
+};
+
+struct train_options {
+    size_t epochs;
+    size_t batch;
+    struct optimiser_options optimiser;
+    bool cosine;      /* the rate falls to 0 over the epochs by a cosine, epoch by epoch */
+    struct loss loss; /* of training; validation too, but by labels where it has no targets */
+    uint64_t seed;
+    uint64_t index;  /* which of several networks of this seed */
+    size_t patience; /* stop after that many epochs without a better validation loss; 0: never */
+
+    const char *checkpoint;  /* file, or NULL */
+    size_t checkpoint_every; /* epochs from one writing to the next; 0: 10 */
+
+    /* Called after each epoch.  Returning false stops there, with a checkpoint where there is one.
+     */
+    bool (*progress)(void *context, const struct train_epoch *epoch);
+    void *context;
+};
+
+/* 100 epochs of AdamW (rate 1e-3, decay 1e-4) with cosine and batches of 256, on labels. */
+struct train_options train_defaults(void);
+
+struct train_result {
+    size_t epochs;                               /* gone through */
+    size_t best_epoch;                           /* that the parameters are from */
+    double loss;                                 /* of the last epoch */
+    double validation_loss, validation_accuracy; /* of the best epoch; NaN without */
+    bool interrupted;                            /* progress said so */
+};
+
+/* Trains from the given parameters and buffers (host memory) and leaves the best there.  validation
+ * may be NULL: then the last epoch is the best.  If a loss stops being a number the error says
+ * when, and the parameters are the best until then. */
+struct error *train_network(const struct network *network, const struct train_options *options,
+                            const struct train_set *set, const struct train_set *validation,
+                            float *parameters, float *buffers,
+                            struct train_result *result) MUST_CHECK;
+
+/* Logits (N, V) and, if not NULL, embeddings (N, network->embedding) of all series, by the running
+ * statistics.  pass says how many at a time. */
+void network_predict(struct pass *pass, const float *parameters, float *buffers,
+                     const struct train_set *set, float *logits, float *embeddings);
+
+/* Mean loss over the set; *accuracy, if not NULL, is the share of right answers (NaN without
+ * labels). */
+double network_evaluate(struct pass *pass, const struct loss *loss, const float *parameters,
+                        float *buffers, const struct train_set *set, double *accuracy);
+
+#endif

@@ -1,0 +1,90 @@
+#!/usr/bin/env python3
+"""Teachers between PyTorch and shapecond (tch(5)).
+
+    from torch_teacher import Network, save_tch, load_tch
+    save_tch("teacher.tch", model)              # a trained Network
+    model = load_tch("teacher.tch")             # one that sc-teacher trained
+
+Run as a program it writes a teacher with random weights, or prints a teacher's logits:
+
+    torch_teacher.py make TEACHER.tch 'cnn depth=2 width=8 channels=1 length=24 classes=3' [SEED]
+    torch_teacher.py logits TEACHER.tch X.npy LOGITS.npy"""
+import sys
+
+import numpy as np
+import torch
+from torch import nn
+
+
+class Network(nn.Module):
+    """The network that a line like `cnn depth=3 width=32 ...` describes."""
+
+    defaults = dict(depth=3, width=32, kernel=3, norm="batch", act="relu", pool="max", features=0)
+
+    def __init__(self, text):
+        super().__init__()
+        kind, *words = text.split()
+        assert kind == "cnn", f"unknown network {kind}"
+        given = (word.split("=") for word in words)
+        o = {**self.defaults, **{k: int(v) if v.isdigit() else v for k, v in given}}
+        self.options = o
+        self.text = " ".join([kind] + [f"{k}={v}" for k, v in o.items() if v != 0])
+        channels, length, width = o["channels"], o["length"], o["width"]
+        layers = []
+        for _ in range(o["depth"]):
+            layers.append(nn.Conv1d(channels, width, o["kernel"], padding=o["kernel"] // 2))
+            layers += {"none": lambda: [], "batch": lambda: [nn.BatchNorm1d(width)],
+                       "instance": lambda: [nn.GroupNorm(width, width)],
+                       "layer": lambda: [nn.LayerNorm([width, length])]}[o["norm"]]()
+            layers.append({"relu": nn.ReLU, "leaky": nn.LeakyReLU, "sigmoid": nn.Sigmoid}[o["act"]]())
+            if o["pool"] != "none":
+                layers.append({"max": nn.MaxPool1d, "mean": nn.AvgPool1d}[o["pool"]](2))
+                length //= 2
+            channels = width
+        self.features = nn.Sequential(*layers)
+        self.classifier = nn.Linear(o["features"] + width * length, o["classes"])
+
+    def forward(self, x, shapelets=None):
+        """x: (N, C, L); shapelets: (N, K) features from sc-strans, where the network has them."""
+        flat = self.features(x).flatten(1)
+        return self.classifier(flat if shapelets is None else torch.cat([shapelets, flat], 1))
+
+
+def save_tch(path, model, note="written by PyTorch"):
+    state = model.state_dict()
+    with open(path, "wb") as file:
+        lines = ["%TCH 1", f"network {model.text}", f"note {note}"]
+        lines += [f"tensor {name}" for name in state] + ["end", ""]
+        file.write("\n".join(lines).encode())
+        for tensor in state.values():
+            np.save(file, tensor.numpy())
+
+
+def load_tch(path):
+    with open(path, "rb") as file:
+        lines = iter(lambda: file.readline().decode().rstrip("\n"), "end")
+        words = [line.split(" ", 1) for line in lines]
+        names = [rest for word, rest in words[1:] if word == "tensor"]
+        text = next(rest for word, rest in words[1:] if word == "network")
+        state = {name: torch.from_numpy(np.load(file)) for name in names}
+    model = Network(text)
+    model.load_state_dict(state)
+    return model.eval()
+
+
+def main(job, path, *rest):
+    if job == "make":
+        torch.manual_seed(int(rest[1]) if len(rest) > 1 else 0)
+        model = Network(rest[0])
+        for _ in range(5):  # so that the running statistics are not those of a new network
+            model.train()(torch.randn(16, model.options["channels"], model.options["length"]))
+        save_tch(path, model.eval())
+    elif job == "logits":
+        with torch.no_grad():
+            np.save(rest[1], load_tch(path)(torch.from_numpy(np.load(rest[0]))).numpy())
+    else:
+        sys.exit(__doc__)
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:]) if len(sys.argv) > 3 else sys.exit(__doc__)

@@ -1,0 +1,311 @@
+/* Times the network engine: training steps, synthesis steps and second-order products of the
+ * paper's 3x32 network on the shapes of its seven datasets, and the matrix product of OpenBLAS
+ * beside them.
+ *
+ *     engine THREADS [JOB]
+ *
+ * Prints lines "job dataset threads value unit"; value is the best of several runs. */
+#include <cblas.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <time.h>
+
+#include "base/parallel.h"
+#include "base/random.h"
+#include "nn/loss.h"
+#include "nn/network.h"
+#include "nn/optimiser.h"
+
+static const struct {
+    const char *name;
+    size_t channels, length, classes;
+} shapes[] = {{"FacesUCR", 1, 131, 14}, {"TwoPatterns", 1, 128, 4}, {"HAR", 9, 128, 6},
+              {"Electric", 1, 96, 7},   {"Sleep", 1, 3000, 5},      {"Tiselac", 10, 23, 9},
+              {"Pedestrian", 1, 24, 82}};
+
+enum { SHAPES = sizeof shapes / sizeof shapes[0], BATCH = 256, RUNS = 40 };
+
+static void check(struct error *error)
+{
+    if (error) {
+        fprintf(stderr, "engine: %s\n", error_message(error));
+        exit(1);
+    }
+}
+
+static float *make(size_t count)
+{
+    float *memory = backend_cpu()->allocate(count * sizeof *memory);
+
+    if (!memory)
+        abort();
+    return memory;
+}
+
+static float *make_normal(size_t count, uint64_t index)
+{
+    struct random_stream stream = random_stream(1, RANDOM_TEST, index);
+    float *memory = make(count);
+
+    for (size_t i = 0; i < count; i++)
+        memory[i] = (float)random_normal(&stream);
+    return memory;
+}
+
+static double now(void)
+{
+    struct timespec time;
+
+    clock_gettime(CLOCK_MONOTONIC, &time);
+    return (double)time.tv_sec + 1e-9 * (double)time.tv_nsec;
+}
+
+/* Everything that a job needs. */
+struct job {
+    struct network *network;
+    struct pass *pass;
+    size_t batch, classes, values; /* values: floats of the series */
+    float *parameters, *buffers, *x, *dlogits, *gradient, *dx, *direction, *product;
+    int32_t *labels;
+    struct optimiser optimiser;
+    bool same; /* parameters did not change since the last step */
+};
+
+static void set_up(struct job *job, size_t shape, size_t batch, unsigned flags,
+                   const struct optimiser_options *options, bool on_series)
+{
+    struct architecture architecture = architecture_default();
+
+    memset(job, 0, sizeof *job);
+    architecture.channels = shapes[shape].channels;
+    architecture.length = shapes[shape].length;
+    architecture.classes = shapes[shape].classes;
+    check(network_new(&architecture, backend_cpu(), &job->network));
+    check(pass_new(job->network, batch, flags, &job->pass));
+    job->batch = batch;
+    job->classes = architecture.classes;
+    job->values = batch * architecture.channels * architecture.length;
+    job->parameters = make(job->network->parameter_count);
+    job->buffers = make(job->network->buffer_count);
+    network_initialise(job->network, 1, 0, job->parameters, job->buffers);
+    job->x = make_normal(job->values, 1);
+    job->dx = make(job->values);
+    job->dlogits = make(batch * job->classes);
+    job->gradient = make(job->network->parameter_count);
+    job->direction = make_normal(job->network->parameter_count, 2);
+    job->product = make(job->network->parameter_count);
+    job->labels = calloc(batch, sizeof *job->labels);
+    for (size_t i = 0; i < batch; i++)
+        job->labels[i] = (int32_t)(i % job->classes);
+    check(optimiser_new(options, backend_cpu(),
+                        on_series ? job->values : job->network->parameter_count, &job->optimiser));
+}
+
+static void tear_down(struct job *job)
+{
+    const struct backend *backend = backend_cpu();
+
+    pass_free(job->pass);
+    network_free(job->network);
+    backend->release(job->parameters);
+    backend->release(job->buffers);
+    backend->release(job->x);
+    backend->release(job->dx);
+    backend->release(job->dlogits);
+    backend->release(job->gradient);
+    backend->release(job->direction);
+    backend->release(job->product);
+    free(job->labels);
+    optimiser_free(&job->optimiser);
+}
+
+static struct forward forward_of(const struct job *job)
+{
+    return (struct forward){.count = job->batch,
+                            .x = job->x,
+                            .parameters = job->parameters,
+                            .buffers = job->buffers,
+                            .same_parameters = job->same};
+}
+
+/* Forward, loss, gradients of the parameters. */
+static const float *gradient(struct job *job)
+{
+    struct loss loss = {LOSS_LABELS, 1.0f, 1.0f};
+    struct targets targets = {.labels = job->labels};
+    struct forward forward = forward_of(job);
+    const float *logits;
+
+    forward.training = true;
+    forward.momentum = 0.1f;
+    logits = pass_forward(job->pass, &forward);
+    loss_value(&loss, job->batch, job->classes, logits, &targets, job->dlogits, NULL);
+    pass_backward(job->pass,
+                  &(struct backward){.logits = job->dlogits, .parameters = job->gradient});
+    return logits;
+}
+
+static void train_step(struct job *job)
+{
+    gradient(job);
+    optimiser_step(&job->optimiser, 1e-3, job->gradient, job->parameters);
+}
+
+/* 0.99 cross-entropy + 0.01 distance of the batch statistics; Adam on the series. */
+static void synthesis_step(struct job *job)
+{
+    struct loss loss = {LOSS_LABELS, 1.0f, 0.99f};
+    struct targets targets = {.labels = job->labels};
+    struct matching matching = {0.01, 10.0, false};
+    struct forward forward = forward_of(job);
+    const float *logits;
+
+    forward.statistics = true;
+    logits = pass_forward(job->pass, &forward);
+    loss_value(&loss, job->batch, job->classes, logits, &targets, job->dlogits, NULL);
+    pass_match(job->pass, &matching);
+    pass_backward(job->pass, &(struct backward){.logits = job->dlogits, .x = job->dx});
+    optimiser_step(&job->optimiser, 1e-3, job->dx, job->x);
+    job->same = true;
+}
+
+/* A gradient, and the product of the Hessian with a direction. */
+static void product_step(struct job *job)
+{
+    struct loss loss = {LOSS_LABELS, 1.0f, 1.0f};
+    struct targets targets = {.labels = job->labels};
+    const float *logits = gradient(job), *rlogits;
+
+    rlogits = pass_tangent_forward(job->pass, &(struct tangent){.parameters = job->direction});
+    loss_tangent(&loss, job->batch, job->classes, logits, &targets, rlogits, NULL, job->dlogits,
+                 NULL);
+    pass_tangent_backward(job->pass,
+                          &(struct backward){.logits = job->dlogits, .parameters = job->product});
+}
+
+static void gradient_step(struct job *job)
+{
+    gradient(job);
+}
+
+/* Seconds of one step: the best of some runs of at least 5 ms each. */
+static double time_of(struct job *job, void (*step)(struct job *job))
+{
+    double best = 1e9;
+    size_t steps = 1;
+
+    step(job);
+    for (int run = 0; run < RUNS;) {
+        double start = now(), took;
+
+        for (size_t i = 0; i < steps; i++)
+            step(job);
+        took = now() - start;
+        if (took < 0.005) {
+            steps *= 2;
+            continue;
+        }
+        best = took / (double)steps < best ? took / (double)steps : best;
+        run++;
+    }
+    return best;
+}
+
+static void report(const char *job, const char *shape, const char *threads, double value)
+{
+    printf("%s %s %s %.6g\n", job, shape, threads, value);
+    fflush(stdout);
+}
+
+/* Multiply-adds of a training step, twice: products for outputs, weights and all inputs but the
+ * series. */
+static double flops(const struct network *network)
+{
+    const struct architecture *a = &network->architecture;
+    double first = (double)(a->length * a->channels * a->kernel * a->width);
+
+    return 2.0 * (3.0 * (double)network->work - first);
+}
+
+static void run_training(size_t shape, const char *threads)
+{
+    struct optimiser_options options = optimiser_defaults(OPTIMISER_ADAMW);
+    struct job job;
+    double seconds;
+
+    set_up(&job, shape, BATCH, PASS_BACKWARD, &options, false);
+    seconds = time_of(&job, train_step);
+    report("train", shapes[shape].name, threads, BATCH / seconds);
+    report("gflops", shapes[shape].name, threads, BATCH * flops(job.network) / seconds * 1e-9);
+    report("bytes", shapes[shape].name, threads, (double)pass_bytes(job.pass));
+    tear_down(&job);
+}
+
+static void run_synthesis(size_t shape, const char *threads)
+{
+    struct optimiser_options options = optimiser_defaults(OPTIMISER_ADAM);
+    struct job job;
+
+    set_up(&job, shape, shapes[shape].classes, PASS_BACKWARD, &options, true);
+    report("synthesis", shapes[shape].name, threads, 1.0 / time_of(&job, synthesis_step));
+    tear_down(&job);
+}
+
+static void run_products(size_t shape, const char *threads)
+{
+    struct optimiser_options options = optimiser_defaults(OPTIMISER_SGD);
+    struct job job;
+    double plain, product;
+
+    set_up(&job, shape, BATCH, PASS_BACKWARD | PASS_TANGENT, &options, false);
+    plain = time_of(&job, gradient_step);
+    product = time_of(&job, product_step);
+    report("product", shapes[shape].name, threads, BATCH / product);
+    report("product-cost", shapes[shape].name, threads, product / plain);
+    tear_down(&job);
+}
+
+static void run_sgemm(const char *threads)
+{
+    enum { SIZE = 768 };
+    float *a = make_normal(SIZE * SIZE, 3), *b = make_normal(SIZE * SIZE, 4),
+          *c = make(SIZE * SIZE);
+    double best = 1e9;
+
+    openblas_set_num_threads(atoi(threads));
+    for (int run = 0; run < 20; run++) {
+        double start = now(), took;
+
+        cblas_sgemm(CblasRowMajor, CblasNoTrans, CblasNoTrans, SIZE, SIZE, SIZE, 1.0f, a, SIZE, b,
+                    SIZE, 0.0f, c, SIZE);
+        took = now() - start;
+        best = took < best ? took : best;
+    }
+    report("sgemm", "-", threads, 2.0 * SIZE * SIZE * SIZE / best * 1e-9);
+    backend_cpu()->release(a);
+    backend_cpu()->release(b);
+    backend_cpu()->release(c);
+}
+
+int main(int argc, char **argv)
+{
+    const char *threads = argc > 1 ? argv[1] : "1", *job = argc > 2 ? argv[2] : "";
+    struct rusage usage;
+
+    parallel_set_threads((unsigned)atoi(threads));
+    if (!*job || strcmp(job, "sgemm") == 0)
+        run_sgemm(threads);
+    for (size_t shape = 0; shape < SHAPES; shape++) {
+        if (!*job || strcmp(job, "train") == 0)
+            run_training(shape, threads);
+        if (!*job || strcmp(job, "synthesis") == 0)
+            run_synthesis(shape, threads);
+        if (!*job || strcmp(job, "product") == 0)
+            run_products(shape, threads);
+    }
+    getrusage(RUSAGE_SELF, &usage);
+    report("peak-memory", "-", threads, (double)usage.ru_maxrss * 1024);
+    return 0;
+}

@@ -1,0 +1,98 @@
+"""The jobs of engine.c with PyTorch: the same lines."""
+import resource
+import sys
+import time
+
+import torch
+from torch import nn
+from torch.nn import functional as F
+
+SHAPES = {"FacesUCR": (1, 131, 14), "TwoPatterns": (1, 128, 4), "HAR": (9, 128, 6),
+          "Electric": (1, 96, 7), "Sleep": (1, 3000, 5), "Tiselac": (10, 23, 9),
+          "Pedestrian": (1, 24, 82)}
+BATCH, RUNS = 256, 40
+threads = int(sys.argv[1])
+jobs = sys.argv[2:] or ["train", "synthesis", "product"]
+torch.set_num_threads(threads)
+torch.manual_seed(1)
+
+
+def network(channels, length, classes):
+    layers = []
+    for _ in range(3):
+        layers += [nn.Conv1d(channels, 32, 3, padding=1), nn.BatchNorm1d(32), nn.ReLU(),
+                   nn.MaxPool1d(2)]
+        channels, length = 32, length // 2
+    return nn.Sequential(*layers, nn.Flatten(), nn.Linear(32 * length, classes))
+
+
+def time_of(step):
+    step()
+    steps, best, runs = 1, 1e9, 0
+    while runs < RUNS:
+        start = time.perf_counter()
+        for _ in range(steps):
+            step()
+        took = time.perf_counter() - start
+        if took < 0.005:
+            steps *= 2
+            continue
+        best, runs = min(best, took / steps), runs + 1
+    return best
+
+
+def report(job, shape, value):
+    print(job, shape, threads, f"{value:.6g}", flush=True)
+
+
+def train(channels, length, classes):
+    model = network(channels, length, classes)
+    optimiser = torch.optim.AdamW(model.parameters(), 1e-3, fused=True)
+    x, y = torch.randn(BATCH, channels, length), torch.arange(BATCH) % classes
+
+    def step():
+        optimiser.zero_grad()
+        F.cross_entropy(model(x), y).backward()
+        optimiser.step()
+    return BATCH / time_of(step)
+
+
+def synthesis(channels, length, classes):
+    model = network(channels, length, classes).eval().requires_grad_(False)
+    norms = [m for m in model if isinstance(m, nn.BatchNorm1d)]
+    seen = []
+    for m in norms:
+        m.register_forward_hook(lambda m, i, o: seen.append(i[0]))
+    x, y = torch.randn(classes, channels, length, requires_grad=True), torch.arange(classes)
+    optimiser = torch.optim.Adam([x], 1e-3, fused=True)
+
+    def step():
+        seen.clear()
+        optimiser.zero_grad()
+        loss = 0.99 * F.cross_entropy(model(x), y)
+        for number, (m, z) in enumerate(zip(norms, seen)):
+            var, mean = torch.var_mean(z, (0, 2), correction=0)
+            apart = (mean - m.running_mean).norm() + (var - m.running_var).norm()
+            loss = loss + 0.01 * (10 if number == 0 else 1) * apart
+        loss.backward()
+        optimiser.step()
+    return 1 / time_of(step)
+
+
+def product(channels, length, classes):
+    model = network(channels, length, classes)
+    parameters = list(model.parameters())
+    direction = [torch.randn_like(p) for p in parameters]
+    x, y = torch.randn(BATCH, channels, length), torch.arange(BATCH) % classes
+
+    def step():
+        grads = torch.autograd.grad(F.cross_entropy(model(x), y), parameters, create_graph=True)
+        dot = sum((g * v).sum() for g, v in zip(grads, direction))
+        torch.autograd.grad(dot, parameters)
+    return BATCH / time_of(step)
+
+
+for name, shape in SHAPES.items():
+    for job in jobs:
+        report(job, name, globals()[job](*shape))
+report("peak-memory", "-", resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024)

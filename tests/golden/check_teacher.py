@@ -1,0 +1,29 @@
+#!/usr/bin/env python3
+"""Teachers from PyTorch to shapecond and back: the same weights, the same logits.
+
+    tests/golden/check_teacher.py [BUILD]        BUILD: where `make check` built the tests"""
+import os
+import subprocess
+import sys
+import tempfile
+
+import torch
+
+here = os.path.dirname(os.path.abspath(__file__))
+sys.path.insert(0, os.path.join(here, "..", "..", "pipelines", "examples"))
+import torch_teacher  # noqa: E402
+
+build = sys.argv[1] if len(sys.argv) > 1 else "build"
+with tempfile.TemporaryDirectory() as folder:
+    for norm in ("none", "batch", "instance", "layer"):
+        there, back = os.path.join(folder, "there.tch"), os.path.join(folder, "back.tch")
+        torch_teacher.main("make", there, f"cnn width=24 norm={norm} channels=3 length=20 classes=4")
+        subprocess.run([f"{build}/tests/test_tch", there, back], check=True)
+        x = torch.randn(6, 3, 20)
+        before, after = torch_teacher.load_tch(there), torch_teacher.load_tch(back)
+        with torch.no_grad():
+            assert torch.equal(before(x), after(x)), norm
+        for name, value in before.state_dict().items():
+            if "num_batches" not in name:
+                assert torch.equal(value, after.state_dict()[name]), name
+        print(f"norm={norm}: the same after a round trip")

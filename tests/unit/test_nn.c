@@ -1,0 +1,503 @@
+/* Networks on their own: descriptions, names, starting values, and derivatives against finite
+ * differences, which know nothing of PyTorch. */
+#include "support/check.h"
+
+#include <dirent.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/parallel.h"
+#include "base/random.h"
+#include "nn/loss.h"
+#include "nn/network.h"
+#include "nn/optimiser.h"
+
+/* ---- Counting allocations (not under a sanitizer, which has its own malloc) ---- */
+
+static size_t allocations;
+
+#if defined(__GLIBC__) && !defined(__SANITIZE_ADDRESS__)
+#define COUNTS_ALLOCATIONS 1
+void *__libc_malloc(size_t size);
+void *__libc_calloc(size_t count, size_t size);
+void *__libc_memalign(size_t alignment, size_t size);
+
+void *malloc(size_t size)
+{
+    allocations++;
+    return __libc_malloc(size);
+}
+
+void *calloc(size_t count, size_t size)
+{
+    allocations++;
+    return __libc_calloc(count, size);
+}
+
+void *aligned_alloc(size_t alignment, size_t size)
+{
+    allocations++;
+    return __libc_memalign(alignment, size);
+}
+#else
+#define COUNTS_ALLOCATIONS 0
+#endif
+
+static size_t threads_running(void)
+{
+    DIR *folder = opendir("/proc/self/task");
+    size_t count = 0;
+
+    if (!folder)
+        return 0;
+    while (readdir(folder))
+        count++;
+    closedir(folder);
+    return count;
+}
+
+/* ---- A small problem ---- */
+
+enum { SAMPLES = 6 };
+
+struct fixture {
+    struct network *network;
+    struct pass *pass;
+    size_t values, features;
+    float *parameters, *buffers, *x, *shapelets, *targets;
+    int32_t labels[SAMPLES];
+    float *dlogits, *dparameters, *dx, *dshapelets;
+    bool training;
+};
+
+static float *make_normal(size_t count, uint64_t index)
+{
+    struct random_stream stream = random_stream(5, RANDOM_TEST, index);
+    float *memory = calloc(count + 1, sizeof *memory);
+
+    for (size_t i = 0; i < count; i++)
+        memory[i] = (float)random_normal(&stream);
+    return memory;
+}
+
+static void set_up(struct fixture *f, const char *text)
+{
+    struct architecture architecture;
+    size_t classes;
+
+    memset(f, 0, sizeof *f);
+    assert_ok(architecture_parse(text, &architecture));
+    assert_ok(network_new(&architecture, backend_cpu(), &f->network));
+    assert_ok(pass_new(f->network, SAMPLES, PASS_BACKWARD | PASS_TANGENT, &f->pass));
+    classes = architecture.classes;
+    f->values = SAMPLES * architecture.channels * architecture.length;
+    f->features = SAMPLES * architecture.features;
+    f->parameters = calloc(f->network->parameter_count, sizeof *f->parameters);
+    f->buffers = calloc(f->network->buffer_count + 1, sizeof *f->buffers);
+    network_initialise(f->network, 1, 0, f->parameters, f->buffers);
+    f->x = make_normal(f->values, 1);
+    f->shapelets = make_normal(f->features, 2);
+    f->targets = make_normal(SAMPLES * classes, 3);
+    for (size_t i = 0; i < SAMPLES; i++)
+        f->labels[i] = (int32_t)(i % classes);
+    f->dlogits = make_normal(SAMPLES * classes, 4);
+    f->dparameters = make_normal(f->network->parameter_count, 5);
+    f->dx = make_normal(f->values, 6);
+    f->dshapelets = make_normal(f->features, 7);
+    f->training = true;
+}
+
+static void tear_down(struct fixture *f)
+{
+    pass_free(f->pass);
+    network_free(f->network);
+    free(f->parameters);
+    free(f->buffers);
+    free(f->x);
+    free(f->shapelets);
+    free(f->targets);
+    free(f->dlogits);
+    free(f->dparameters);
+    free(f->dx);
+    free(f->dshapelets);
+}
+
+static const struct loss kl = {LOSS_KL, 2.0f, 1.5f};
+
+static const float *run_forward(struct fixture *f)
+{
+    struct forward forward = {.count = SAMPLES,
+                              .x = f->x,
+                              .features = f->shapelets,
+                              .parameters = f->parameters,
+                              .buffers = f->buffers,
+                              .training = f->training};
+
+    return pass_forward(f->pass, &forward);
+}
+
+static double loss_at(struct fixture *f)
+{
+    struct targets targets = {f->labels, f->targets};
+
+    return loss_value(&kl, SAMPLES, f->network->architecture.classes, run_forward(f), &targets,
+                      f->dlogits, NULL);
+}
+
+/* Gradients of the loss into the fixture. */
+static void gradients(struct fixture *f)
+{
+    loss_at(f);
+    pass_backward(f->pass, &(struct backward){.logits = f->dlogits,
+                                              .parameters = f->dparameters,
+                                              .x = f->dx,
+                                              .features = f->dshapelets});
+}
+
+static double dot(const float *a, const float *b, size_t count)
+{
+    double sum = 0;
+
+    for (size_t i = 0; i < count; i++)
+        sum += (double)a[i] * b[i];
+    return sum;
+}
+
+static void move(float *values, const float *direction, size_t count, float step)
+{
+    for (size_t i = 0; i < count; i++)
+        values[i] += step * direction[i];
+}
+
+struct directions {
+    float *parameters, *x, *shapelets;
+};
+
+static void move_all(struct fixture *f, const struct directions *v, float step)
+{
+    move(f->parameters, v->parameters, f->network->parameter_count, step);
+    move(f->x, v->x, f->values, step);
+    move(f->shapelets, v->shapelets, f->features, step);
+}
+
+static struct directions make_directions(const struct fixture *f)
+{
+    return (struct directions){make_normal(f->network->parameter_count, 11),
+                               make_normal(f->values, 12), make_normal(f->features, 13)};
+}
+
+static void free_directions(struct directions *v)
+{
+    free(v->parameters);
+    free(v->x);
+    free(v->shapelets);
+}
+
+/* Smooth networks, so that differences converge: sigmoid, mean pooling. */
+static const char *const smooth[] = {
+    "cnn depth=2 width=5 norm=batch act=sigmoid pool=mean channels=2 length=13 classes=3 "
+    "features=2",
+    "cnn depth=2 width=5 norm=layer act=sigmoid pool=none channels=1 length=7 classes=3",
+    "cnn depth=1 width=17 norm=instance act=sigmoid pool=mean channels=3 length=8 classes=4 "
+    "features=1",
+    "cnn depth=2 width=6 kernel=5 norm=none act=sigmoid pool=mean channels=2 length=9 classes=2",
+};
+
+static void gradients_are_what_finite_differences_say(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < 2 * sizeof smooth / sizeof smooth[0]; i++) {
+        const float step = 2e-3f;
+        struct fixture f;
+        struct directions v;
+        double analytic, above, below;
+
+        set_up(&f, smooth[i / 2]);
+        f.training = i % 2 == 0;
+        v = make_directions(&f);
+        gradients(&f);
+        analytic = dot(f.dparameters, v.parameters, f.network->parameter_count) +
+                   dot(f.dx, v.x, f.values) + dot(f.dshapelets, v.shapelets, f.features);
+        move_all(&f, &v, step);
+        above = loss_at(&f);
+        move_all(&f, &v, -2 * step);
+        below = loss_at(&f);
+        assert_near(analytic, (above - below) / (2 * (double)step), 2e-3);
+        free_directions(&v);
+        tear_down(&f);
+    }
+}
+
+/* The tangent of the gradient is the difference of gradients at either side. */
+static void second_order_products_are_what_finite_differences_say(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < 2 * sizeof smooth / sizeof smooth[0]; i++) {
+        const float step = 4e-3f;
+        struct targets targets;
+        struct fixture f;
+        struct directions v;
+        size_t count;
+        float *product, *mixed, *above, *above_x, scale = 0;
+        const float *logits, *rlogits;
+
+        set_up(&f, smooth[i / 2]);
+        f.training = i % 2 == 0;
+        v = make_directions(&f);
+        count = f.network->parameter_count;
+        product = make_normal(count, 20);
+        mixed = make_normal(f.values, 21);
+        above = make_normal(count, 22);
+        above_x = make_normal(f.values, 23);
+        targets = (struct targets){f.labels, f.targets};
+        logits = run_forward(&f);
+        gradients(&f);
+        rlogits = pass_tangent_forward(f.pass, &(struct tangent){v.parameters, v.x, v.shapelets});
+        loss_tangent(&kl, SAMPLES, f.network->architecture.classes, logits, &targets, rlogits, NULL,
+                     f.dlogits, NULL);
+        pass_tangent_backward(
+            f.pass, &(struct backward){.logits = f.dlogits, .parameters = product, .x = mixed});
+        move_all(&f, &v, step);
+        gradients(&f);
+        memcpy(above, f.dparameters, count * sizeof *above);
+        memcpy(above_x, f.dx, f.values * sizeof *above_x);
+        move_all(&f, &v, -2 * step);
+        gradients(&f);
+        for (size_t k = 0; k < count; k++)
+            scale = fmaxf(scale, fabsf(product[k]));
+        for (size_t k = 0; k < count; k++)
+            assert_near(product[k] / scale, (above[k] - f.dparameters[k]) / (2 * step) / scale,
+                        5e-3);
+        for (size_t k = 0; k < f.values; k++)
+            assert_near(mixed[k], (above_x[k] - f.dx[k]) / (2 * step), 5e-3);
+        free(product);
+        free(mixed);
+        free(above);
+        free(above_x);
+        free_directions(&v);
+        tear_down(&f);
+    }
+}
+
+static void a_gradient_of_the_embedding_goes_all_the_way_down(void **state)
+{
+    const float step = 2e-3f;
+    struct fixture f;
+    struct directions v;
+    float *zero, *weights;
+    double above, below;
+    size_t count;
+
+    (void)state;
+    set_up(&f, smooth[0]);
+    v = make_directions(&f);
+    count = SAMPLES * f.network->embedding;
+    weights = make_normal(count, 30);
+    zero = calloc(SAMPLES * f.network->architecture.classes, sizeof *zero);
+    run_forward(&f);
+    pass_backward(f.pass, &(struct backward){.logits = zero, .embedding = weights, .x = f.dx});
+    move(f.x, v.x, f.values, step);
+    run_forward(&f);
+    above = dot(pass_embedding(f.pass), weights, count);
+    move(f.x, v.x, f.values, -2 * step);
+    run_forward(&f);
+    below = dot(pass_embedding(f.pass), weights, count);
+    assert_near(dot(f.dx, v.x, f.values), (above - below) / (2 * (double)step), 5e-3);
+    free(weights);
+    free(zero);
+    free_directions(&v);
+    tear_down(&f);
+}
+
+static void a_frozen_network_treats_every_series_on_its_own(void **state)
+{
+    struct fixture f;
+    float *all;
+    size_t classes, size;
+
+    (void)state;
+    set_up(&f, "cnn depth=2 width=8 channels=2 length=12 classes=3");
+    f.training = false;
+    classes = f.network->architecture.classes;
+    size = f.values / SAMPLES;
+    all = calloc(SAMPLES * classes, sizeof *all);
+    memcpy(all, run_forward(&f), SAMPLES * classes * sizeof *all);
+    for (size_t i = 0; i < SAMPLES; i++) {
+        struct forward one = {
+            .count = 1, .x = f.x + i * size, .parameters = f.parameters, .buffers = f.buffers};
+
+        assert_memory_equal(pass_forward(f.pass, &one), all + i * classes, classes * sizeof *all);
+    }
+    free(all);
+    tear_down(&f);
+}
+
+static void a_training_step_allocates_nothing_and_starts_no_thread(void **state)
+{
+    struct fixture f;
+    struct optimiser optimiser;
+    struct optimiser_options options = optimiser_defaults(OPTIMISER_ADAMW);
+    size_t before, threads;
+
+    (void)state;
+    parallel_set_threads(2);
+    set_up(&f, smooth[0]);
+    assert_ok(optimiser_new(&options, backend_cpu(), f.network->parameter_count, &optimiser));
+    gradients(&f);
+    threads = threads_running();
+    before = allocations;
+    for (int step = 0; step < 20; step++) {
+        gradients(&f);
+        optimiser_step(&optimiser, 1e-3, f.dparameters, f.parameters);
+    }
+    assert_int_equal(allocations, before);
+    assert_true(!COUNTS_ALLOCATIONS || before > 0);
+    assert_int_equal(threads_running(), threads);
+    optimiser_free(&optimiser);
+    tear_down(&f);
+    parallel_set_threads(0);
+}
+
+/* ---- Descriptions ---- */
+
+static void descriptions_are_read_and_written_alike(void **state)
+{
+    const char *const text = "cnn depth=4 width=64 kernel=5 norm=layer act=leaky pool=mean "
+                             "channels=9 length=128 classes=6 features=20";
+    struct architecture architecture;
+    char back[ARCHITECTURE_TEXT];
+
+    (void)state;
+    assert_ok(architecture_parse(text, &architecture));
+    architecture_print(&architecture, back);
+    assert_string_equal(back, text);
+    assert_int_equal(architecture_steps(&architecture, 4), 8);
+    assert_int_equal(architecture_embedding(&architecture), 20 + 64 * 8);
+    assert_ok(architecture_parse("cnn", &architecture));
+    architecture_print(&architecture, back);
+    assert_string_equal(back, "cnn depth=3 width=32 kernel=3 norm=batch act=relu pool=max");
+}
+
+static void bad_descriptions_are_refused_with_the_word(void **state)
+{
+    static const struct {
+        const char *text, *message;
+    } bad[] = {
+        {"", "begins with cnn, got \"\""},
+        {"resnet depth=3", "begins with cnn, got \"resnet\""},
+        {"cnn depth", "\"depth\" is not word=value"},
+        {"cnn depth=3 deep=4", "unknown word \"deep\""},
+        {"cnn depth=3 depth=4", "depth is given twice"},
+        {"cnn depth=0", "depth=0: expected a whole number from 1 to 16"},
+        {"cnn width=-1", "width=-1: expected a whole number"},
+        {"cnn width=32x", "width=32x: expected a whole number"},
+        {"cnn width=99999999999999999999", "expected a whole number from 1 to 1024"},
+        {"cnn kernel=4", "kernel=4: expected an odd number"},
+        {"cnn norm=group", "norm=group: expected one of none, batch, instance, layer"},
+        {"cnn act=tanh", "act=tanh: expected one of relu, leaky, sigmoid"},
+        {"cnn pool=", "pool=: expected one of none, max, mean"},
+    };
+    struct architecture architecture;
+
+    (void)state;
+    for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++)
+        assert_fails(bad[i].message, architecture_parse(bad[i].text, &architecture));
+}
+
+static struct error *build(const char *text)
+{
+    struct architecture architecture;
+    struct network *network = NULL;
+    struct error *error = architecture_parse(text, &architecture);
+
+    if (!error)
+        error = network_new(&architecture, backend_cpu(), &network);
+    network_free(network);
+    return error;
+}
+
+static void networks_that_cannot_be_built_are_refused(void **state)
+{
+    (void)state;
+    assert_fails("channels is not known", build("cnn"));
+    assert_fails("classes is not known", build("cnn channels=1 length=8"));
+    assert_fails("7 steps vanish under 3 poolings", build("cnn channels=1 length=7 classes=2"));
+    assert_ok(build("cnn channels=1 length=8 classes=2"));
+    assert_ok(build("cnn channels=1 length=1 classes=2 pool=none"));
+    assert_fails("too many", build("cnn channels=1 length=16777216 classes=1048576 pool=none"));
+}
+
+static void all_432_networks_of_the_paper_can_be_built(void **state)
+{
+    static const char *const norms[] = {"none", "batch", "instance", "layer"};
+    static const char *const acts[] = {"sigmoid", "relu", "leaky"};
+    static const char *const pools[] = {"none", "max", "mean"};
+    size_t built = 0;
+
+    (void)state;
+    for (int depth = 2; depth <= 4; depth++)
+        for (int width = 32; width <= 256; width *= 2)
+            for (size_t i = 0; i < 4 * 3 * 3; i++, built++) {
+                char text[200];
+
+                snprintf(text, sizeof text,
+                         "cnn depth=%d width=%d norm=%s act=%s pool=%s channels=9 length=128 "
+                         "classes=6",
+                         depth, width, norms[i / 9], acts[i / 3 % 3], pools[i % 3]);
+                assert_ok(build(text));
+            }
+    assert_int_equal(built, 432);
+}
+
+static void values_have_pytorchs_names_shapes_and_start(void **state)
+{
+    struct fixture f;
+    const struct network_view *view;
+    bool in_buffers;
+    double largest = 0, squares = 0;
+
+    (void)state;
+    set_up(&f, "cnn depth=2 width=32 channels=9 length=16 classes=6 features=3");
+    view = network_find(f.network, "features.4.weight", &in_buffers);
+    assert_non_null(view);
+    assert_false(in_buffers);
+    assert_int_equal(view->ndim, 3);
+    assert_int_equal(view->shape[0] * 10000 + view->shape[1] * 100 + view->shape[2], 323203);
+    for (size_t i = 0; i < view->count; i++) {
+        double value = f.parameters[view->offset + i];
+
+        largest = fmax(largest, fabs(value));
+        squares += value * value;
+    }
+    /* Uniform within 1/sqrt(fan in): standard deviation is the bound over sqrt(3). */
+    assert_true(largest <= 1 / sqrt(96.0));
+    assert_near(sqrt(squares / (double)view->count) * sqrt(96.0) * sqrt(3.0), 1.0, 0.03);
+    view = network_find(f.network, "features.1.running_var", &in_buffers);
+    assert_non_null(view);
+    assert_true(in_buffers);
+    assert_true(f.buffers[view->offset] == 1.0f);
+    view = network_find(f.network, "classifier.weight", &in_buffers);
+    assert_int_equal(view->shape[1], 3 + 32 * 4);
+    assert_null(network_find(f.network, "features.2.weight", &in_buffers));
+    tear_down(&f);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(gradients_are_what_finite_differences_say),
+        cmocka_unit_test(second_order_products_are_what_finite_differences_say),
+        cmocka_unit_test(a_gradient_of_the_embedding_goes_all_the_way_down),
+        cmocka_unit_test(a_frozen_network_treats_every_series_on_its_own),
+        cmocka_unit_test(a_training_step_allocates_nothing_and_starts_no_thread),
+        cmocka_unit_test(descriptions_are_read_and_written_alike),
+        cmocka_unit_test(bad_descriptions_are_refused_with_the_word),
+        cmocka_unit_test(networks_that_cannot_be_built_are_refused),
+        cmocka_unit_test(all_432_networks_of_the_paper_can_be_built),
+        cmocka_unit_test(values_have_pytorchs_names_shapes_and_start),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

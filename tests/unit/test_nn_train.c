@@ -1,0 +1,373 @@
+/* Training: it learns, it can be interrupted, and it says what is wrong. */
+#include "support/check.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/parallel.h"
+#include "base/random.h"
+#include "nn/train.h"
+
+enum { SERIES = 60, STEPS = 24, CHANNELS = 2, CLASSES = 3 };
+
+struct fixture {
+    struct network *network;
+    float x[SERIES * CHANNELS * STEPS], targets[SERIES * CLASSES];
+    int32_t labels[SERIES];
+    struct train_set set, validation;
+    float *parameters, *buffers;
+    char checkpoint[64];
+};
+
+/* Sines of three frequencies under noise: easy to tell apart, not trivial. */
+static void make_series(struct fixture *f)
+{
+    struct random_stream stream = random_stream(3, RANDOM_TEST, 0);
+
+    for (size_t i = 0; i < SERIES; i++) {
+        f->labels[i] = (int32_t)(i % CLASSES);
+        for (size_t c = 0; c < CLASSES; c++)
+            f->targets[i * CLASSES + c] = c == i % CLASSES ? 3.0f : (float)random_normal(&stream);
+        for (size_t c = 0; c < CHANNELS; c++)
+            for (size_t t = 0; t < STEPS; t++)
+                f->x[(i * CHANNELS + c) * STEPS + t] =
+                    (float)(sin((double)((t + i) * (i % CLASSES + 1)) * 0.5) +
+                            0.3 * random_normal(&stream));
+    }
+}
+
+static void set_up_with(struct fixture *f, const char *text)
+{
+    struct architecture architecture;
+
+    memset(f, 0, sizeof *f);
+    assert_ok(architecture_parse(text, &architecture));
+    architecture.channels = CHANNELS;
+    architecture.length = STEPS;
+    architecture.classes = CLASSES;
+    assert_ok(network_new(&architecture, backend_cpu(), &f->network));
+    make_series(f);
+    f->set = (struct train_set){.count = 40, .x = f->x, .labels = f->labels, .targets = f->targets};
+    f->validation = (struct train_set){.count = 20,
+                                       .x = f->x + 40 * CHANNELS * STEPS,
+                                       .labels = f->labels + 40,
+                                       .targets = f->targets + 40 * CLASSES};
+    f->parameters = calloc(f->network->parameter_count, sizeof *f->parameters);
+    f->buffers = calloc(f->network->buffer_count + 1, sizeof *f->buffers);
+    network_initialise(f->network, 1, 0, f->parameters, f->buffers);
+    snprintf(f->checkpoint, sizeof f->checkpoint, "/tmp/shapecond-train-%ld", (long)getpid());
+    unlink(f->checkpoint);
+}
+
+static void set_up(struct fixture *f)
+{
+    set_up_with(f, "cnn depth=2 width=8");
+}
+
+static void tear_down(struct fixture *f)
+{
+    unlink(f->checkpoint);
+    network_free(f->network);
+    free(f->parameters);
+    free(f->buffers);
+}
+
+static struct train_options quick(void)
+{
+    struct train_options options = train_defaults();
+
+    options.epochs = 12;
+    options.batch = 16; /* 40 series: the last batch is smaller */
+    options.optimiser.rate = 1e-2;
+    return options;
+}
+
+static void restart(struct fixture *f)
+{
+    network_initialise(f->network, 1, 0, f->parameters, f->buffers);
+}
+
+static float *copy_of(const float *from, size_t count)
+{
+    float *copy = malloc((count + 1) * sizeof *copy);
+
+    memcpy(copy, from, count * sizeof *copy);
+    return copy;
+}
+
+static void training_learns_to_tell_classes_apart(void **state)
+{
+    struct fixture f;
+    struct train_options options = quick();
+    struct train_result result;
+    struct pass *pass;
+    double accuracy;
+
+    (void)state;
+    set_up(&f);
+    options.epochs = 40;
+    assert_ok(train_network(f.network, &options, &f.set, &f.validation, f.parameters, f.buffers,
+                            &result));
+    assert_true(result.validation_accuracy > 0.9);
+    assert_ok(pass_new(f.network, 7, 0, &pass));
+    assert_near(
+        network_evaluate(pass, &options.loss, f.parameters, f.buffers, &f.validation, &accuracy),
+        result.validation_loss, 1e-6);
+    assert_near(accuracy, result.validation_accuracy, 1e-9);
+    pass_free(pass);
+    tear_down(&f);
+}
+
+struct stop_at {
+    size_t epoch;
+    double losses[64], held_out[64];
+};
+
+static bool stop(void *context, const struct train_epoch *epoch)
+{
+    struct stop_at *at = context;
+
+    at->losses[epoch->epoch] = epoch->loss;
+    at->held_out[epoch->epoch] = epoch->validation_loss;
+    return epoch->epoch != at->epoch;
+}
+
+static void an_interrupted_training_goes_on_to_the_same_bytes(void **state)
+{
+    static const enum optimiser_kind kinds[] = {OPTIMISER_SGD, OPTIMISER_ADAMW};
+    struct fixture f;
+
+    (void)state;
+    set_up(&f);
+    for (size_t k = 0; k < 2; k++) {
+        struct train_options options = quick();
+        struct train_result whole, parts = {0};
+        struct stop_at at = {.epoch = 5};
+        size_t count = f.network->parameter_count;
+        float *parameters, *buffers;
+
+        options.optimiser.kind = kinds[k];
+        options.optimiser.momentum = 0.9;
+        restart(&f);
+        assert_ok(train_network(f.network, &options, &f.set, &f.validation, f.parameters, f.buffers,
+                                &whole));
+        parameters = copy_of(f.parameters, count);
+        buffers = copy_of(f.buffers, f.network->buffer_count);
+
+        options.checkpoint = f.checkpoint;
+        options.checkpoint_every = 3;
+        options.progress = stop;
+        options.context = &at;
+        unlink(f.checkpoint);
+        do { /* stopped after epochs 5 and 8 */
+            restart(&f);
+            assert_ok(train_network(f.network, &options, &f.set, &f.validation, f.parameters,
+                                    f.buffers, &parts));
+            assert_int_equal(parts.epochs, at.epoch < 12 ? at.epoch : 12);
+            at.epoch += at.epoch == 5 ? 3 : 10;
+        } while (parts.interrupted);
+        assert_memory_equal(f.parameters, parameters, count * sizeof *parameters);
+        assert_memory_equal(f.buffers, buffers, f.network->buffer_count * sizeof *buffers);
+        assert_int_equal(parts.best_epoch, whole.best_epoch);
+        assert_true(parts.validation_loss == whole.validation_loss);
+        free(parameters);
+        free(buffers);
+    }
+    tear_down(&f);
+}
+
+static void a_checkpoint_of_other_data_or_options_is_refused(void **state)
+{
+    struct fixture f;
+    struct train_options options = quick();
+    struct train_result result;
+
+    (void)state;
+    set_up(&f);
+    options.checkpoint = f.checkpoint;
+    assert_ok(train_network(f.network, &options, &f.set, NULL, f.parameters, f.buffers, &result));
+    restart(&f);
+    options.seed = 2;
+    assert_fails("other data or options", train_network(f.network, &options, &f.set, NULL,
+                                                        f.parameters, f.buffers, &result));
+    options.seed = 0;
+    f.x[5] += 1;
+    assert_fails("other data or options", train_network(f.network, &options, &f.set, NULL,
+                                                        f.parameters, f.buffers, &result));
+    tear_down(&f);
+}
+
+static void results_do_not_depend_on_the_number_of_threads(void **state)
+{
+    static const char *const texts[] = {"cnn depth=2 width=8", "cnn depth=2 width=20 norm=layer",
+                                        "cnn depth=1 width=8 norm=instance act=sigmoid pool=mean"};
+
+    (void)state;
+    for (size_t i = 0; i < 3; i++) {
+        struct fixture f;
+        struct train_options options = quick();
+        struct train_result result;
+        float *one;
+
+        options.epochs = 3;
+        set_up_with(&f, texts[i]);
+        parallel_set_threads(1);
+        assert_ok(train_network(f.network, &options, &f.set, &f.validation, f.parameters, f.buffers,
+                                &result));
+        one = copy_of(f.parameters, f.network->parameter_count);
+        for (unsigned threads = 2; threads <= 5; threads += 3) {
+            parallel_set_threads(threads);
+            restart(&f);
+            assert_ok(train_network(f.network, &options, &f.set, &f.validation, f.parameters,
+                                    f.buffers, &result));
+            assert_memory_equal(f.parameters, one, f.network->parameter_count * sizeof *one);
+        }
+        parallel_set_threads(0);
+        free(one);
+        tear_down(&f);
+    }
+}
+
+static void a_pass_works_when_threads_are_added_after_it_was_made(void **state)
+{
+    struct fixture f;
+    struct pass *pass;
+    float before[20 * CLASSES], after[20 * CLASSES];
+
+    (void)state;
+    set_up(&f);
+    parallel_set_threads(1);
+    assert_ok(pass_new(f.network, 20, 0, &pass));
+    network_predict(pass, f.parameters, f.buffers, &f.validation, before, NULL);
+    parallel_set_threads(4);
+    network_predict(pass, f.parameters, f.buffers, &f.validation, after, NULL);
+    assert_memory_equal(before, after, sizeof before);
+    parallel_set_threads(0);
+    pass_free(pass);
+    tear_down(&f);
+}
+
+static void the_epoch_with_the_lowest_held_out_loss_is_kept(void **state)
+{
+    struct fixture f;
+    struct train_options options = quick();
+    struct stop_at at = {0};
+    struct train_result result;
+
+    (void)state;
+    set_up(&f);
+    options.progress = stop;
+    options.context = &at;
+    options.optimiser.rate = 0.1; /* bumpy */
+    options.cosine = false;
+    assert_ok(train_network(f.network, &options, &f.set, &f.validation, f.parameters, f.buffers,
+                            &result));
+    for (size_t epoch = 1; epoch <= options.epochs; epoch++)
+        assert_true(at.held_out[epoch] >= at.held_out[result.best_epoch]);
+    assert_true(result.validation_loss == at.held_out[result.best_epoch]);
+    assert_true(result.loss == at.losses[options.epochs]);
+    tear_down(&f);
+}
+
+static void training_stops_early_when_nothing_gets_better(void **state)
+{
+    struct fixture f;
+    struct train_options options = quick();
+    struct train_result result;
+
+    (void)state;
+    set_up(&f);
+    options.epochs = 500;
+    options.optimiser.rate = 0.05;
+    options.patience = 4;
+    assert_ok(train_network(f.network, &options, &f.set, &f.validation, f.parameters, f.buffers,
+                            &result));
+    assert_true(result.epochs < 500);
+    assert_int_equal(result.epochs, result.best_epoch + 4);
+    tear_down(&f);
+}
+
+static void a_loss_that_is_not_a_number_is_an_error_and_the_best_stays(void **state)
+{
+    struct fixture f;
+    struct train_options options = quick();
+    struct train_result result;
+
+    (void)state;
+    set_up_with(&f, "cnn depth=2 width=8 norm=none");
+    options.optimiser = optimiser_defaults(OPTIMISER_SGD);
+    options.optimiser.rate = 1e30;
+    assert_fails("loss is not a number in epoch",
+                 train_network(f.network, &options, &f.set, &f.validation, f.parameters, f.buffers,
+                               &result));
+    for (size_t i = 0; i < f.network->parameter_count; i++)
+        assert_true(isfinite(f.parameters[i]));
+    tear_down(&f);
+}
+
+static void soft_labels_are_learned(void **state)
+{
+    struct fixture f;
+    struct train_options options = quick();
+    struct train_result few, many;
+
+    (void)state;
+    set_up(&f);
+    options.loss = (struct loss){LOSS_KL, 4.0f, 16.0f};
+    options.epochs = 2;
+    assert_ok(
+        train_network(f.network, &options, &f.set, &f.validation, f.parameters, f.buffers, &few));
+    restart(&f);
+    options.epochs = 40;
+    assert_ok(
+        train_network(f.network, &options, &f.set, &f.validation, f.parameters, f.buffers, &many));
+    assert_true(many.validation_loss < 0.5 * few.validation_loss);
+    f.set.targets = NULL;
+    assert_fails(
+        "training set has no soft labels",
+        train_network(f.network, &options, &f.set, &f.validation, f.parameters, f.buffers, &many));
+    tear_down(&f);
+}
+
+static void sets_that_do_not_fit_are_refused(void **state)
+{
+    struct fixture f;
+    struct train_options options = quick();
+    struct train_result result;
+
+    (void)state;
+    set_up(&f);
+    f.labels[7] = CLASSES;
+    assert_fails(
+        "label 3 of series 7 of the training set",
+        train_network(f.network, &options, &f.set, NULL, f.parameters, f.buffers, &result));
+    f.labels[7] = 0;
+    f.set.labels = NULL;
+    assert_fails("has no labels", train_network(f.network, &options, &f.set, NULL, f.parameters,
+                                                f.buffers, &result));
+    f.set.count = 0;
+    assert_fails("is empty", train_network(f.network, &options, &f.set, NULL, f.parameters,
+                                           f.buffers, &result));
+    tear_down(&f);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(training_learns_to_tell_classes_apart),
+        cmocka_unit_test(an_interrupted_training_goes_on_to_the_same_bytes),
+        cmocka_unit_test(a_checkpoint_of_other_data_or_options_is_refused),
+        cmocka_unit_test(results_do_not_depend_on_the_number_of_threads),
+        cmocka_unit_test(a_pass_works_when_threads_are_added_after_it_was_made),
+        cmocka_unit_test(the_epoch_with_the_lowest_held_out_loss_is_kept),
+        cmocka_unit_test(training_stops_early_when_nothing_gets_better),
+        cmocka_unit_test(a_loss_that_is_not_a_number_is_an_error_and_the_best_stays),
+        cmocka_unit_test(soft_labels_are_learned),
+        cmocka_unit_test(sets_that_do_not_fit_are_refused),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
