@@ -182,8 +182,8 @@ static void write_pool(FILE *stream, const struct info *info, bool all)
     fputs("shapelet pool, ", stream);
     write_number(stream, pool->count, "shapelet", "shapelets");
     fputc('\n', stream);
-    fprintf(stream, "%-9s %zu channels, %zu steps, %zu classes\n", "found in", pool->channels,
-            pool->steps, pool->classes);
+    fprintf(stream, "%-9s %zu channel%s, %zu steps, %zu classes\n", "found in", pool->channels,
+            pool->channels == 1 ? "" : "s", pool->steps, pool->classes);
     fprintf(stream, "%-9s %s\n", "distance",
             pool->length_normalised ? "divided by the square root of the length"
                                     : "not divided by the length");

@@ -319,6 +319,7 @@ struct error *figure_pool(FILE *stream, const struct shapelet_pool *pool,
     if (pool->count == 0)
         return error_make("the pool is empty");
     relax(&frame.low, &frame.high);
+    frame.high += 0.3 * (frame.high - frame.low); /* for the words in the panel */
     frame.width = (PAGE_WIDTH - LEFT - 16 - GAP * (double)(columns - 1)) / (double)columns;
     frame.last = pool->steps > 1 ? (double)pool->steps - 1 : 1;
     snprintf(title, sizeof title, "%zu shapelets%s", pool->count,
