@@ -109,13 +109,15 @@ $(BUILD)/obj/formats/npy-c/%.o: ALL_CFLAGS += -fPIC
 $(BUILD)/obj/%_avx2.o: ALL_CFLAGS += -mavx2 -mfma -mf16c -ffp-contract=fast
 $(BUILD)/obj/%_avx512.o: ALL_CFLAGS += -mavx512f -mavx512vl -mavx512dq -mavx512bw -mfma -mf16c \
                                        -mprefer-vector-width=512 -ffp-contract=fast
+# Unrolled vector code: with sanitizers the optimiser would work on it for many minutes.
+$(BUILD)/obj/lib/nn/kernels_%.o: FILE_CFLAGS = $(KERNEL_CFLAGS)
 $(BUILD)/obj/tests/%.o: ALL_CFLAGS += -Itests/unit
 $(BUILD)/obj/tests/unit/%.o: | $(HAVE_check)
 
 $(BUILD)/obj/%.o: %.c | $(HAVE_build)
 	$(say) CC $<
 	@mkdir -p $(@D)
-	$(run)$(CC) $(ALL_CFLAGS) $(CFLAGS) $(CPPFLAGS) -c -o $@ $<
+	$(run)$(CC) $(ALL_CFLAGS) $(CFLAGS) $(FILE_CFLAGS) $(CPPFLAGS) -c -o $@ $<
 
 $(NPY_LIB): $(call objects,$(NPY_SOURCES))
 $(SC_LIB): $(call objects,$(LIB_SOURCES))
@@ -159,7 +161,7 @@ check: all $(UNITS) | $(HAVE_check)
 
 # Everything again, built with the sanitizers, in a folder of its own.
 check-asan:
-	@$(MAKE) --no-print-directory check BUILD=$(BUILD)/asan \
+	@$(MAKE) --no-print-directory check BUILD=$(BUILD)/asan KERNEL_CFLAGS=-O0 \
 	  CFLAGS='-O1 -g -fsanitize=address,undefined -fno-sanitize-recover=undefined -fno-omit-frame-pointer'
 
 BENCH_NAMES := $(patsubst tests/bench/%.sh,%,$(wildcard tests/bench/*.sh))
