@@ -1,3 +1,4 @@
+# shellcheck shell=sh
 # Helpers for the shell tests of the tools, which source this file.
 #
 #     . "$(dirname "$0")/lib.sh"
