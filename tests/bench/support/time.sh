@@ -1,3 +1,4 @@
+# shellcheck shell=sh
 # Helpers for the benchmarks, which source this file.  Times are of whole processes, the best of
 # several runs, so that a busy machine disturbs them little; ratios are of times from one run of the
 # benchmark.
