@@ -47,10 +47,9 @@ static void write_value(FILE *stream, float value, const char *missing)
 {
     char text[NUMBER_TEXT];
 
-    if (isnan(value))
-        fputs(missing, stream);
-    else
-        fwrite(text, 1, number_format(value, text), stream);
+    if (!isnan(value))
+        number_format(value, text);
+    fputs(isnan(value) ? missing : text, stream);
 }
 
 static bool any_missing(const struct dataset *dataset)

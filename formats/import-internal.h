@@ -118,7 +118,7 @@ struct error *import_at_line(const struct import_source *source, size_t line,
 struct error *import_declare(struct import_source *source, const char *label,
                              size_t length) MUST_CHECK;
 
-/* Makes room for count elements in all, of size bytes each. */
+/* Makes room for count elements in all, of size bytes each; array points to the pointer to them. */
 struct error *import_reserve(void *array, size_t *room, size_t count, size_t size) MUST_CHECK;
 
 /* ---- One file for each family of formats; errors name the file and the line ---- */

@@ -16,17 +16,18 @@ enum { CHUNK_BYTES = 1 << 20, MOST_LABEL_BYTES = 1000 };
 
 struct error *import_reserve(void *array, size_t *room, size_t count, size_t size)
 {
-    void **block = array;
     size_t more = *room + *room / 2 + 64;
-    void *larger;
+    void *block;
 
     if (count <= *room)
         return NULL;
     more = more < count ? count : more;
-    larger = more > SIZE_MAX / size ? NULL : realloc(*block, more * size);
-    if (!larger)
+    /* A pointer to any type: copied, not read through another type. */
+    memcpy(&block, array, sizeof block);
+    block = more > SIZE_MAX / size ? NULL : realloc(block, more * size);
+    if (!block)
         return error_memory("the series");
-    *block = larger;
+    memcpy(array, &block, sizeof block);
     *room = more;
     return NULL;
 }

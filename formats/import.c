@@ -15,7 +15,8 @@ struct import {
     struct import_options options;
     struct import_source *sources;
     size_t count, room;
-    const char **digests; /* two for each source */
+    const char **digests;
+    size_t digest_count;
     bool labels_look_wrong;
 };
 
@@ -252,8 +253,23 @@ static struct error *check_labelled(const struct import *import)
     return NULL;
 }
 
+static struct error *collect_digests(struct import *import)
+{
+    import->digests = calloc(2 * import->count + 1, sizeof *import->digests);
+    if (!import->digests)
+        return error_memory("provenance");
+    for (size_t i = 0; i < import->count; i++) {
+        import->digests[import->digest_count++] = import->sources[i].digest;
+        import->digests[import->digest_count++] = import->sources[i].label_digest;
+    }
+    if (import->options.classes)
+        import->digests[import->digest_count++] = import->options.classes->digest;
+    return NULL;
+}
+
 static struct error *build(struct import *import, struct dataset *dataset)
 {
+    TRY(collect_digests(import));
     TRY(check_labelled(import));
     TRY(import_join_series(import->sources, import->count, &import->options, dataset));
     if (import->count == 1) {
@@ -286,15 +302,9 @@ bool import_labels_look_wrong(const struct import *import)
     return import->labels_look_wrong;
 }
 
-const char *const *import_digests(struct import *import, size_t *count)
+const char *const *import_digests(const struct import *import, size_t *count)
 {
-    *count = 0;
-    if (!import->digests)
-        import->digests = calloc(2 * import->count + 1, sizeof *import->digests);
-    for (size_t i = 0; import->digests && i < import->count; i++) {
-        import->digests[(*count)++] = import->sources[i].digest;
-        import->digests[(*count)++] = import->sources[i].label_digest;
-    }
+    *count = import->digest_count;
     return import->digests;
 }
 

@@ -88,9 +88,9 @@ struct error *import_finish(struct import *import, struct dataset *dataset) MUST
 /* Whether the labels are numbers that are not whole: a sign that values were taken for labels. */
 bool import_labels_look_wrong(const struct import *import);
 
-/* The digests of all files, for provenance: *count of them, some of which may be "".  To be asked
- * for when all files are there. */
-const char *const *import_digests(struct import *import, size_t *count);
+/* The digests of all files and of the set that gave the classes, for provenance: *count of them,
+ * some of which may be "".  There are none before import_finish. */
+const char *const *import_digests(const struct import *import, size_t *count);
 
 void import_free(struct import *import);
 

@@ -81,6 +81,16 @@ static double strtod_c(const char *text)
     return c_locale ? strtod_l(text, NULL, c_locale) : strtod(text, NULL);
 }
 
+/* 2^exponent, for exponents that a normal double has. */
+static double power_of_two(int exponent)
+{
+    uint64_t bits = (uint64_t)(1023 + exponent) << 52;
+    double power;
+
+    memcpy(&power, &bits, sizeof power);
+    return power;
+}
+
 /* digits * 10^exponent, exactly rounded; digits > 0 and |exponent| up to MOST_FIVES. */
 static double scale_wide(uint64_t digits, int exponent)
 {
@@ -89,14 +99,14 @@ static double scale_wide(uint64_t digits, int exponent)
     uint64_t divisor;
 
     if (exponent >= 0)
-        return ldexp((double)((wide)digits * powers_of_five[exponent]), exponent);
+        return (double)((wide)digits * powers_of_five[exponent]) * power_of_two(exponent);
     shift = __builtin_clzll(digits);
     divisor = powers_of_five[-exponent];
     numerator = (wide)(digits << shift) << 64;
     quotient = numerator / divisor;
     /* At least 64 bits, so the last one is far below where a double is rounded. */
     quotient |= quotient * divisor != numerator;
-    return ldexp((double)quotient, exponent - shift - 64);
+    return (double)quotient * power_of_two(exponent - shift - 64);
 }
 
 static double scale_far(uint64_t digits, int64_t exponent)

@@ -1,7 +1,6 @@
 /* sc-import: text and array files of others as one dataset file. */
 #include <limits.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "base/parallel.h"
 #include "common/cli.h"
@@ -71,28 +70,14 @@ static void add_files(const struct import_tool *tool, struct import *import)
         cli_check(import_file(import, files[i], tool->labels.count ? tool->labels.items[i] : NULL));
 }
 
-/* The digests of the files and of the set that gave the classes. */
-static void write_dataset(const struct import_tool *tool, struct import *import,
-                          const char *classes_digest, struct dataset *dataset)
-{
-    size_t count;
-    const char *const *digests = import_digests(import, &count);
-    const char **all = calloc(count + 1, sizeof *all);
-
-    if (!all)
-        cli_check(error_memory("provenance"));
-    memcpy(all, digests, count * sizeof *all);
-    all[count] = classes_digest;
-    cli_write_dataset(&tool->common, dataset, all, count + 1);
-    free(all);
-}
-
 int main(int argc, char **argv)
 {
     struct import_tool tool = {0};
     struct import_options import_options = {0};
     struct dataset classes = {0}, dataset;
     struct import *import;
+    const char *const *digests;
+    size_t digest_count;
 
     cli_parse(argc, argv, &program, &tool);
     if (tool.length && tool.lengths == IMPORT_LENGTHS_ERROR)
@@ -112,7 +97,8 @@ int main(int argc, char **argv)
     if (import_labels_look_wrong(import))
         cli_warn("warning: the labels are numbers that are not whole; is the label where --label "
                  "says?");
-    write_dataset(&tool, import, classes.digest, &dataset);
+    digests = import_digests(import, &digest_count);
+    cli_write_dataset(&tool.common, &dataset, digests, digest_count);
     import_free(import);
     dataset_free(&dataset);
     dataset_free(&classes);

@@ -10,7 +10,7 @@ build=$1 seconds=$2
 shift 2
 : "${CLANG:=clang}"
 data=../shared/data
-flags='-std=c11 -D_GNU_SOURCE -DSHAPECOND_VERSION="fuzz" -Iformats -Itests/fuzz -O1 -g
+flags='-std=c11 -D_GNU_SOURCE -Iformats -Itests/fuzz -O1 -g
        -fno-omit-frame-pointer -fsanitize=address,undefined -fno-sanitize-recover=undefined -pthread'
 
 targets=${*:-$(find tests/fuzz -name 'fuzz_*.c' -exec basename '{}' .c ';' | sort)}
@@ -41,7 +41,7 @@ add_real_seeds() {
         head -n 2 "$file" | cut -c 1-200 | tr '\t ' ',,' >"$build/corpus/fuzz_csv/$(basename "$file")"
         head -n 2 "$file" | tr '\t ' ',,' | cut -c 1-200 |
             sed 's/,[^,]*$/:1/; 1i @classLabel true 1\n@data' >"$build/corpus/fuzz_ts/$(basename "$file")"
-        head -n 1 "$file" | tr '\t ' '\n\n' | head -n 300 >"$build/numbers"
+        head -n 1 "$file" | tr '\t ' '[\n*]' | head -n 300 >"$build/numbers"
         while read -r number; do
             printf %s "$number" >"$build/corpus/fuzz_number/$number"
         done <"$build/numbers"
@@ -67,7 +67,7 @@ cores=$(nproc)
 # shellcheck disable=SC2086
 each=$((seconds * cores / $(echo $targets | wc -w)))
 [ "$each" -ge 1 ] || each=1
-# shellcheck disable=SC2086
+# shellcheck disable=SC2016,SC2086 # the inner shell expands
 printf '%s\n' $targets | BUILD=$build EACH=$each xargs -P "$cores" -I '{}' sh -c '
     status=0
     "$BUILD/{}" -max_total_time="$EACH" -max_len=4096 -timeout=20 -rss_limit_mb=2048 -verbosity=1 \

@@ -98,7 +98,14 @@ test_that 'provenance has the digests of all inputs and the options that matter'
     expected=$(for file in train.csv test.csv; do b2sum -l 128 "$file" | cut -c 1-32; done | sed "s/^/ </" | tr -d "\n")
     case $line in *" --missing=linear$expected") ;; *) echo "$line"; exit 1 ;; esac
 '
-
+python=$(python_with numpy aeon)
+if [ -n "$python" ]; then
+    test_that 'the sets that come with aeon are read as aeon reads them' '
+        "$python" "$SC_ROOT/tests/tools/check_aeon.py"
+    '
+else
+    skip_that 'the sets that come with aeon are read as aeon reads them' 'no Python with aeon'
+fi
 if [ -d "$data" ]; then
     test_that 'every row of the UCR files is read, whatever the number of threads' '
         for set in FacesUCR TwoPatterns ElectricDevices GunPoint ItalyPowerDemand TiselacNDVI; do
