@@ -100,8 +100,7 @@ static void say_result(const struct shapelets_cli *opt, const struct dataset *da
                        const struct shapelet_pool *pool, const struct discover_report *report)
 {
     if (pool->count < opt->k * dataset->channels)
-        cli_warn("only %zu of %zu shapelets: there are no more candidates that do not overlap or "
-                 "repeat others",
+        cli_warn("only %zu of %zu shapelets: there are no more candidates that do not overlap",
                  pool->count, opt->k * dataset->channels);
     cli_say("%zu shapelets of %" PRIu64 " candidates; %.1f %% of the distances were needed, %.1f "
             "%% of the candidates were sorted",

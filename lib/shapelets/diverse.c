@@ -6,7 +6,8 @@
  * weight, scaled so that all classes weigh the same at the start.  The next shapelet is the one
  * with the largest information gain under these weights.  Refused are candidates that overlap a
  * chosen one in the same series, and near-copies: those whose answers agree with a chosen one's (or
- * its opposite) on more than 95 % of the series. */
+ * its opposite) on more than 95 % of the series.  Only when nothing else is left, nearer copies are
+ * let in: up to 98 %, then any. */
 #include "shapelets/select.h"
 
 #include <math.h>
@@ -18,7 +19,11 @@
 
 enum { SERIES_AT_ONCE = 256 };
 
-static const double near_copy = 0.95;
+/* Shares of equal answers up to which a candidate is no copy; each when the one before gives none.
+ */
+static const double limits[] = {0.95, 0.98, 1};
+
+enum { LIMITS = sizeof limits / sizeof *limits };
 
 struct diverse {
     const struct dataset *dataset;
@@ -30,7 +35,8 @@ struct diverse {
     double *log_odds;  /* (N, V): log of prior and answers so far */
     size_t *counts;    /* (V,) series */
     double *scores;    /* (candidates,) */
-    bool *refused;     /* (candidates,) */
+    double *likeness;  /* (candidates,) largest share of equal answers with a chosen one */
+    bool *refused;     /* (candidates,) chosen, or overlapping a chosen one */
     double *sides;     /* per worker: (V, 2) weights on each side */
 };
 
@@ -153,40 +159,57 @@ static void learn(struct diverse *diverse, size_t chosen)
             diverse->log_odds[i * dataset->classes + v] += logs[2 * v + answer(diverse, chosen, i)];
 }
 
-static void refuse_copies(struct diverse *diverse, size_t chosen)
+/* Refuses what overlaps a chosen candidate, and notes how much others are like it. */
+static void compare_with(struct diverse *diverse, size_t chosen)
 {
-    double count = (double)diverse->dataset->count;
     const uint64_t *ours = diverse->answers + chosen * diverse->words;
 
     for (size_t c = 0; c < diverse->candidate_count; c++) {
         const uint64_t *theirs = diverse->answers + c * diverse->words;
         size_t different = 0;
+        double share;
 
         for (size_t w = 0; w < diverse->words; w++)
             different += (size_t)__builtin_popcountll(ours[w] ^ theirs[w]);
-        if (found_overlap(&diverse->candidates[c], &diverse->candidates[chosen]) ||
-            (double)different < (1 - near_copy) * count || (double)different > near_copy * count)
+        share = (double)different / (double)diverse->dataset->count;
+        share = share < 0.5 ? 1 - share : share;
+        if (share > diverse->likeness[c])
+            diverse->likeness[c] = share;
+        if (found_overlap(&diverse->candidates[c], &diverse->candidates[chosen]))
             diverse->refused[c] = true;
     }
 }
 
+/* The candidate with the largest score among those that are no copies; candidate_count if none. */
+static size_t best_candidate(const struct diverse *diverse, double limit)
+{
+    size_t best = diverse->candidate_count;
+
+    for (size_t c = 0; c < diverse->candidate_count; c++) {
+        if (diverse->refused[c] || diverse->likeness[c] > limit)
+            continue;
+        if (best == diverse->candidate_count || diverse->scores[c] > diverse->scores[best])
+            best = c;
+    }
+    return best;
+}
+
 static size_t choose(struct diverse *diverse, size_t k, struct found *chosen)
 {
-    size_t count = 0;
+    size_t count = 0, limit = 0;
 
-    for (; count < k; count++) {
-        size_t best = diverse->candidate_count;
+    while (count < k) {
+        size_t best;
 
         weigh_series(diverse);
         parallel_for(diverse->candidate_count, score_candidate, diverse);
-        for (size_t c = 0; c < diverse->candidate_count; c++)
-            if (!diverse->refused[c] &&
-                (best == diverse->candidate_count || diverse->scores[c] > diverse->scores[best]))
-                best = c;
+        while ((best = best_candidate(diverse, limits[limit])) == diverse->candidate_count &&
+               limit + 1 < LIMITS)
+            limit++;
         if (best == diverse->candidate_count)
             break;
-        chosen[count] = diverse->candidates[best];
-        refuse_copies(diverse, best);
+        chosen[count++] = diverse->candidates[best];
+        compare_with(diverse, best);
         learn(diverse, best);
     }
     return count;
@@ -203,10 +226,11 @@ static struct error *diverse_make(struct diverse *diverse)
     diverse->log_odds = calloc(count * classes, sizeof(double));
     diverse->counts = calloc(classes, sizeof(size_t));
     diverse->scores = calloc(diverse->candidate_count, sizeof(double));
+    diverse->likeness = calloc(diverse->candidate_count, sizeof(double));
     diverse->refused = calloc(diverse->candidate_count, sizeof(bool));
     diverse->sides = calloc(parallel_threads() * 2 * classes, sizeof(double));
     if (!diverse->answers || !diverse->weights || !diverse->log_odds || !diverse->counts ||
-        !diverse->scores || !diverse->refused || !diverse->sides)
+        !diverse->scores || !diverse->likeness || !diverse->refused || !diverse->sides)
         return error_memory("choosing diverse shapelets");
     dataset_class_counts(dataset, diverse->counts);
     /* All classes are as likely; one that has no series cannot come up. */
@@ -239,6 +263,7 @@ struct error *select_diverse(const struct found *candidates, size_t candidate_co
     free(diverse.log_odds);
     free(diverse.counts);
     free(diverse.scores);
+    free(diverse.likeness);
     free(diverse.refused);
     free(diverse.sides);
     return error;
