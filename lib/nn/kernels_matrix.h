@@ -50,35 +50,24 @@ INLINE void multiply_tile(const size_t rows, const size_t vectors, size_t depth,
         }
 }
 
-#define ARGUMENTS depth, a, lda, panel, bias, add, out, ldo, columns
-
 /* What is left when the rows do not fill tiles of the largest height. */
-INLINE void multiply_rest(size_t rows, const size_t vectors, size_t depth, const float *a,
-                          size_t lda, const float *panel, const float *bias, bool add, float *out,
-                          size_t ldo, size_t columns)
+INLINE void multiply_rest(size_t rows, const size_t height, const size_t vectors, size_t depth,
+                          const float *a, size_t lda, const float *panel, const float *bias,
+                          bool add, float *out, size_t ldo, size_t columns)
 {
-    switch (rows) {
-    case 1:
-        multiply_tile(1, vectors, ARGUMENTS);
-        break;
-    case 2:
-        multiply_tile(2, vectors, ARGUMENTS);
-        break;
-    case 3:
-        multiply_tile(3, vectors, ARGUMENTS);
-        break;
-    case 4:
-        multiply_tile(4, vectors, ARGUMENTS);
-        break;
-    case 5:
-        multiply_tile(5, vectors, ARGUMENTS);
-        break;
-    default:
-        break;
-    }
+    if (rows == 1)
+        multiply_tile(1, vectors, depth, a, lda, panel, bias, add, out, ldo, columns);
+    if (rows == 2)
+        multiply_tile(2, vectors, depth, a, lda, panel, bias, add, out, ldo, columns);
+    if (height == 3)
+        return;
+    if (rows == 3)
+        multiply_tile(3, vectors, depth, a, lda, panel, bias, add, out, ldo, columns);
+    if (rows == 4)
+        multiply_tile(4, vectors, depth, a, lda, panel, bias, add, out, ldo, columns);
+    if (rows == 5)
+        multiply_tile(5, vectors, depth, a, lda, panel, bias, add, out, ldo, columns);
 }
-
-#undef ARGUMENTS
 
 INLINE void multiply_strip(size_t rows, const size_t vectors, size_t depth, const float *a,
                            size_t lda, const float *panel, const float *bias, bool add, float *out,
@@ -90,17 +79,14 @@ INLINE void multiply_strip(size_t rows, const size_t vectors, size_t depth, cons
     for (; row + height <= rows; row += height)
         multiply_tile(height, vectors, depth, a + row * lda, lda, panel, bias, add, out + row * ldo,
                       ldo, columns);
-    multiply_rest(rows - row, vectors, depth, a + row * lda, lda, panel, bias, add, out + row * ldo,
-                  ldo, columns);
+    multiply_rest(rows - row, height, vectors, depth, a + row * lda, lda, panel, bias, add,
+                  out + row * ldo, ldo, columns);
 }
 
 static void multiply_4(size_t rows, size_t depth, const float *a, size_t lda, const float *panel,
                        const float *bias, bool add, float *out, size_t ldo, size_t columns)
 {
-    if (add)
-        multiply_strip(rows, 4, depth, a, lda, panel, NULL, true, out, ldo, columns);
-    else
-        multiply_strip(rows, 4, depth, a, lda, panel, bias, false, out, ldo, columns);
+    multiply_strip(rows, 4, depth, a, lda, panel, bias, add, out, ldo, columns);
 }
 
 static void multiply_2(size_t rows, size_t depth, const float *a, size_t lda, const float *panel,

@@ -2,13 +2,13 @@
  * the derivatives.  Nothing between z and p is stored: the backward passes find it again from z,
  * which costs less than reading it back would.
  *
- * Channels go in units of 16 floats, one line of the cache; steps are the inner loop, so that the
- * rows of constants stay in registers.  The functions named ..._body are inlined with constant
- * activation, pooling and kind of gamma; a table of the instances follows each. */
+ * A sample is gone through in tiles of some steps that stay in the first-level cache.  Within a
+ * tile each vector of channels goes over all steps, so that its constants stay in registers.  The
+ * functions named ..._tile are inlined with constant activation and pooling where there is one
+ * gamma for each channel; norm=layer, which is rare, has one instance that decides as it goes: 10
+ * instances of each instead of 18 keep the compiler's time in bounds. */
 
-#define UNIT    BACKEND_CHANNELS
-#define VECTORS (UNIT / LANES)
-#define EACH    _Pragma("GCC unroll 4") for (size_t v = 0; v < VECTORS; v++)
+enum { TILE = 64 }; /* steps after pooling */
 
 static const float leaky_slope = 0.01f;
 
@@ -107,153 +107,148 @@ INLINE void stage_unpool(const enum pooling pool, const struct stage_window *win
     }
 }
 
-/* Makes NAME, which calls NAME_body with the constants of the call. */
-#define STAGE_INSTANCE(name, act, pool)                                                            \
-    do {                                                                                           \
-        if (call->shape->norm == NORM_LAYER)                                                       \
-            name##_body(call, act, pool, true);                                                    \
-        else                                                                                       \
-            name##_body(call, act, pool, false);                                                   \
-    } while (0)
-#define STAGE_POOLS(name, act)                                                                     \
-    do {                                                                                           \
-        if (call->shape->pool == POOL_MAX)                                                         \
-            STAGE_INSTANCE(name, act, POOL_MAX);                                                   \
-        else if (call->shape->pool == POOL_MEAN)                                                   \
-            STAGE_INSTANCE(name, act, POOL_MEAN);                                                  \
-        else                                                                                       \
-            STAGE_INSTANCE(name, act, POOL_NONE);                                                  \
-    } while (0)
+/* Some steps (after pooling) and one vector of channels. */
+struct stage_tile {
+    size_t first, end;
+    size_t channel;
+    bool last; /* steps that pooling drops follow */
+};
+
+typedef void stage_function(const struct stage_call *call, const struct stage_tile *tile);
+
+static void stage_run(const struct stage_call *call, stage_function *function)
+{
+    size_t pooled = call->shape->pooled;
+
+    for (size_t first = 0; first < pooled; first += TILE) {
+        struct stage_tile tile = {.first = first,
+                                  .end = first + TILE < pooled ? first + TILE : pooled};
+
+        tile.last = tile.end == pooled;
+        for (; tile.channel < call->shape->stride; tile.channel += LANES)
+            function(call, &tile);
+    }
+}
+
+/* Makes the kernel NAME from NAME_tile(call, tile, act, pool, layer). */
+#define STAGE_INSTANCE(name, suffix, act, pool, layer)                                             \
+    static void name##_##suffix(const struct stage_call *call, const struct stage_tile *tile)      \
+    {                                                                                              \
+        name##_tile(call, tile, act, pool, layer);                                                 \
+    }
 #define STAGE_KERNEL(name)                                                                         \
+    STAGE_INSTANCE(name, layer, call->shape->act, call->shape->pool, true)                         \
+    STAGE_INSTANCE(name, relu_none, ACTIVATION_RELU, POOL_NONE, false)                             \
+    STAGE_INSTANCE(name, relu_max, ACTIVATION_RELU, POOL_MAX, false)                               \
+    STAGE_INSTANCE(name, relu_mean, ACTIVATION_RELU, POOL_MEAN, false)                             \
+    STAGE_INSTANCE(name, leaky_none, ACTIVATION_LEAKY_RELU, POOL_NONE, false)                      \
+    STAGE_INSTANCE(name, leaky_max, ACTIVATION_LEAKY_RELU, POOL_MAX, false)                        \
+    STAGE_INSTANCE(name, leaky_mean, ACTIVATION_LEAKY_RELU, POOL_MEAN, false)                      \
+    STAGE_INSTANCE(name, sigmoid_none, ACTIVATION_SIGMOID, POOL_NONE, false)                       \
+    STAGE_INSTANCE(name, sigmoid_max, ACTIVATION_SIGMOID, POOL_MAX, false)                         \
+    STAGE_INSTANCE(name, sigmoid_mean, ACTIVATION_SIGMOID, POOL_MEAN, false)                       \
     static void name(const struct stage_call *call)                                                \
     {                                                                                              \
-        if (call->shape->act == ACTIVATION_RELU)                                                   \
-            STAGE_POOLS(name, ACTIVATION_RELU);                                                    \
-        else if (call->shape->act == ACTIVATION_LEAKY_RELU)                                        \
-            STAGE_POOLS(name, ACTIVATION_LEAKY_RELU);                                              \
-        else                                                                                       \
-            STAGE_POOLS(name, ACTIVATION_SIGMOID);                                                 \
+        static stage_function *const functions[3][3] = {                                           \
+            [ACTIVATION_RELU] = {name##_relu_none, name##_relu_max, name##_relu_mean},             \
+            [ACTIVATION_LEAKY_RELU] = {name##_leaky_none, name##_leaky_max, name##_leaky_mean},    \
+            [ACTIVATION_SIGMOID] = {name##_sigmoid_none, name##_sigmoid_max, name##_sigmoid_mean}, \
+        };                                                                                         \
+                                                                                                   \
+        stage_run(call, call->shape->norm == NORM_LAYER                                            \
+                            ? name##_layer                                                         \
+                            : functions[call->shape->act][call->shape->pool]);                     \
     }
 
 /* ---- Values ---- */
 
-INLINE void stage_forward_body(const struct stage_call *call, const enum activation act,
-                               const enum pooling pool, const bool layer)
+INLINE void stage_forward_tile(const struct stage_call *call, const struct stage_tile *tile,
+                               const enum activation act, const enum pooling pool, const bool layer)
 {
-    size_t stride = call->shape->stride, pooled = call->shape->pooled;
+    size_t stride = call->shape->stride, c = tile->channel;
+    struct stage_lane lane = stage_lane(call, c);
 
-    for (size_t channel = 0; channel < stride; channel += UNIT) {
-        struct stage_lane lane[VECTORS];
+    for (size_t t = tile->first; t < tile->end; t++) {
+        struct stage_window window = stage_window(call, act, pool, layer, &lane, t, c);
 
-        EACH lane[v] = stage_lane(call, channel + v * LANES);
-        for (size_t t = 0; t < pooled; t++)
-            EACH
-            {
-                size_t c = channel + v * LANES;
-                struct stage_window window = stage_window(call, act, pool, layer, &lane[v], t, c);
-
-                store(call->p + t * stride + c, stage_pool(pool, &window, window.y));
-            }
+        store(call->p + t * stride + c, stage_pool(pool, &window, window.y));
     }
 }
 STAGE_KERNEL(stage_forward)
 
 /* ---- Gradients ---- */
 
-INLINE void stage_backward_sums_body(const struct stage_call *call, const enum activation act,
-                                     const enum pooling pool, const bool layer)
+/* Sums of a tile; the first one starts them. */
+INLINE void stage_add(const struct stage_tile *tile, float *to, vector sum)
+{
+    store(to + tile->channel, tile->first ? load(to + tile->channel) + sum : sum);
+}
+
+INLINE void stage_backward_sums_tile(const struct stage_call *call, const struct stage_tile *tile,
+                                     const enum activation act, const enum pooling pool,
+                                     const bool layer)
 {
     const size_t width = pool == POOL_NONE ? 1 : 2;
-    size_t stride = call->shape->stride, pooled = call->shape->pooled;
+    size_t stride = call->shape->stride, c = tile->channel;
+    struct stage_lane lane = stage_lane(call, c);
+    vector sum_a = {0}, sum_b = {0};
 
-    for (size_t channel = 0; channel < stride; channel += UNIT) {
-        struct stage_lane lane[VECTORS];
-        vector sum_a[VECTORS], sum_b[VECTORS];
+    for (size_t t = tile->first; t < tile->end; t++) {
+        struct stage_window window = stage_window(call, act, pool, layer, &lane, t, c);
+        vector share[2];
 
-        EACH
-        {
-            lane[v] = stage_lane(call, channel + v * LANES);
-            sum_a[v] = sum_b[v] = splat(0.0f);
-        }
-        for (size_t t = 0; t < pooled; t++)
-            EACH
-            {
-                size_t c = channel + v * LANES;
-                struct stage_window window = stage_window(call, act, pool, layer, &lane[v], t, c);
-                vector share[2];
-
-                stage_unpool(pool, &window, load(call->dp + t * stride + c), share);
+        stage_unpool(pool, &window, load(call->dp + t * stride + c), share);
 #pragma GCC unroll 2
-                for (size_t w = 0; w < width; w++) {
-                    size_t at = (width * t + w) * stride + c;
-                    vector da = times_slope(act, share[w], window.a[w], window.y[w]);
-                    vector centred = load(call->z + at) - lane[v].mean;
+        for (size_t w = 0; w < width; w++) {
+            size_t at = (width * t + w) * stride + c;
+            vector da = times_slope(act, share[w], window.a[w], window.y[w]);
+            vector centred = load(call->z + at) - lane.mean;
 
-                    if (layer) { /* scale is rstd: gradients of gamma and beta are per step */
-                        vector normalised = centred * lane[v].scale;
-
-                        store(call->dgamma + at, load(call->dgamma + at) + da * normalised);
-                        store(call->dbeta + at, load(call->dbeta + at) + da);
-                        da *= load(call->gamma + at);
-                    }
-                    sum_a[v] += da;
-                    sum_b[v] += da * centred;
-                }
+            if (layer) { /* scale is rstd: gradients of gamma and beta are per step */
+                store(call->dgamma + at, load(call->dgamma + at) + da * (centred * lane.scale));
+                store(call->dbeta + at, load(call->dbeta + at) + da);
+                da *= load(call->gamma + at);
             }
-        EACH
-        {
-            size_t c = channel + v * LANES;
-
-            store(call->sum_a + c, sum_a[v]);
-            store(call->sum_b + c, sum_b[v] * load(stage_row(call, STAGE_RSTD, c)));
+            sum_a += da;
+            sum_b += da * centred;
         }
     }
+    stage_add(tile, call->sum_a, sum_a);
+    stage_add(tile, call->sum_b, sum_b * load(stage_row(call, STAGE_RSTD, c)));
 }
 STAGE_KERNEL(stage_backward_sums)
 
-INLINE void stage_backward_body(const struct stage_call *call, const enum activation act,
-                                const enum pooling pool, const bool layer)
+INLINE void stage_backward_tile(const struct stage_call *call, const struct stage_tile *tile,
+                                const enum activation act, const enum pooling pool,
+                                const bool layer)
 {
     const size_t width = pool == POOL_NONE ? 1 : 2;
-    size_t stride = call->shape->stride, pooled = call->shape->pooled;
+    size_t stride = call->shape->stride, c = tile->channel;
+    struct stage_lane lane = stage_lane(call, c);
+    vector offset = load(stage_row(call, STAGE_OFFSET, c));
+    vector slope = load(stage_row(call, STAGE_SLOPE, c));
 
-    for (size_t channel = 0; channel < stride; channel += UNIT) {
-        struct stage_lane lane[VECTORS];
-        vector offset[VECTORS], slope[VECTORS];
+    for (size_t t = tile->first; t < tile->end; t++) {
+        struct stage_window window = stage_window(call, act, pool, layer, &lane, t, c);
+        vector share[2];
 
-        EACH
-        {
-            lane[v] = stage_lane(call, channel + v * LANES);
-            offset[v] = load(stage_row(call, STAGE_OFFSET, channel + v * LANES));
-            slope[v] = load(stage_row(call, STAGE_SLOPE, channel + v * LANES));
-        }
-        for (size_t t = 0; t < pooled; t++)
-            EACH
-            {
-                size_t c = channel + v * LANES;
-                struct stage_window window = stage_window(call, act, pool, layer, &lane[v], t, c);
-                vector share[2];
-
-                stage_unpool(pool, &window, load(call->dp + t * stride + c), share);
+        stage_unpool(pool, &window, load(call->dp + t * stride + c), share);
 #pragma GCC unroll 2
-                for (size_t w = 0; w < width; w++) {
-                    size_t at = (width * t + w) * stride + c;
-                    vector da = times_slope(act, share[w], window.a[w], window.y[w]);
+        for (size_t w = 0; w < width; w++) {
+            size_t at = (width * t + w) * stride + c;
+            vector da = times_slope(act, share[w], window.a[w], window.y[w]);
 
-                    if (layer)
-                        da *= load(call->gamma + at);
-                    store(call->dz + at, lane[v].scale * da + offset[v] +
-                                             slope[v] * (load(call->z + at) - lane[v].mean));
-                }
-            }
-        /* Pooling drops an odd step at the end, which still shares in the means. */
-        for (size_t t = width * pooled; t < call->shape->steps; t++)
-            EACH
-            {
-                size_t at = t * stride + channel + v * LANES;
+            if (layer)
+                da *= load(call->gamma + at);
+            store(call->dz + at,
+                  lane.scale * da + offset + slope * (load(call->z + at) - lane.mean));
+        }
+    }
+    /* Pooling drops an odd step at the end, which still shares in the means. */
+    for (size_t t = width * tile->end; tile->last && t < call->shape->steps; t++) {
+        size_t at = t * stride + c;
 
-                store(call->dz + at, offset[v] + slope[v] * (load(call->z + at) - lane[v].mean));
-            }
+        store(call->dz + at, offset + slope * (load(call->z + at) - lane.mean));
     }
 }
 STAGE_KERNEL(stage_backward)
@@ -305,38 +300,27 @@ INLINE vector stage_tangent_value(const struct stage_call *call, const bool laye
            tangent->slope * (load(call->z + at) - lane->mean);
 }
 
-INLINE void stage_tangent_forward_body(const struct stage_call *call, const enum activation act,
-                                       const enum pooling pool, const bool layer)
+INLINE void stage_tangent_forward_tile(const struct stage_call *call, const struct stage_tile *tile,
+                                       const enum activation act, const enum pooling pool,
+                                       const bool layer)
 {
     const size_t width = pool == POOL_NONE ? 1 : 2;
-    size_t stride = call->shape->stride, pooled = call->shape->pooled;
+    size_t stride = call->shape->stride, c = tile->channel;
+    struct stage_lane lane = stage_lane(call, c);
+    struct stage_tangent_lane tangent = stage_tangent_lane(call, c);
 
-    for (size_t channel = 0; channel < stride; channel += UNIT) {
-        struct stage_lane lane[VECTORS];
-        struct stage_tangent_lane tangent[VECTORS];
-
-        EACH
-        {
-            lane[v] = stage_lane(call, channel + v * LANES);
-            tangent[v] = stage_tangent_lane(call, channel + v * LANES);
-        }
-        for (size_t t = 0; t < pooled; t++)
-            EACH
-            {
-                size_t c = channel + v * LANES;
-                struct stage_window window = stage_window(call, act, pool, layer, &lane[v], t, c);
-                vector ry[2] = {{0}, {0}};
+    for (size_t t = tile->first; t < tile->end; t++) {
+        struct stage_window window = stage_window(call, act, pool, layer, &lane, t, c);
+        vector ry[2] = {{0}, {0}};
 
 #pragma GCC unroll 2
-                for (size_t w = 0; w < width; w++) {
-                    size_t at = (width * t + w) * stride + c;
+        for (size_t w = 0; w < width; w++) {
+            size_t at = (width * t + w) * stride + c;
 
-                    ry[w] = times_slope(act,
-                                        stage_tangent_value(call, layer, &lane[v], &tangent[v], at),
-                                        window.a[w], window.y[w]);
-                }
-                store(call->p + t * stride + c, stage_pool(pool, &window, ry));
-            }
+            ry[w] = times_slope(act, stage_tangent_value(call, layer, &lane, &tangent, at),
+                                window.a[w], window.y[w]);
+        }
+        store(call->p + t * stride + c, stage_pool(pool, &window, ry));
     }
 }
 STAGE_KERNEL(stage_tangent_forward)
@@ -358,59 +342,43 @@ INLINE struct stage_gradient stage_gradient(const enum activation act, vector sh
     return out;
 }
 
-INLINE void stage_tangent_backward_sums_body(const struct stage_call *call,
+INLINE void stage_tangent_backward_sums_tile(const struct stage_call *call,
+                                             const struct stage_tile *tile,
                                              const enum activation act, const enum pooling pool,
                                              const bool layer)
 {
     const size_t width = pool == POOL_NONE ? 1 : 2;
-    size_t stride = call->shape->stride, pooled = call->shape->pooled;
+    size_t stride = call->shape->stride, c = tile->channel;
+    struct stage_lane lane = stage_lane(call, c);
+    struct stage_tangent_lane tangent = stage_tangent_lane(call, c);
+    vector sum_a = {0}, sum_b = {0};
 
-    for (size_t channel = 0; channel < stride; channel += UNIT) {
-        struct stage_lane lane[VECTORS];
-        struct stage_tangent_lane tangent[VECTORS];
-        vector sum_a[VECTORS], sum_b[VECTORS];
+    for (size_t t = tile->first; t < tile->end; t++) {
+        struct stage_window window = stage_window(call, act, pool, layer, &lane, t, c);
+        vector share[2], rshare[2];
 
-        EACH
-        {
-            lane[v] = stage_lane(call, channel + v * LANES);
-            tangent[v] = stage_tangent_lane(call, channel + v * LANES);
-            sum_a[v] = sum_b[v] = splat(0.0f);
-        }
-        for (size_t t = 0; t < pooled; t++)
-            EACH
-            {
-                size_t c = channel + v * LANES;
-                struct stage_window window = stage_window(call, act, pool, layer, &lane[v], t, c);
-                vector share[2], rshare[2];
-
-                stage_unpool(pool, &window, load(call->dp + t * stride + c), share);
-                stage_unpool(pool, &window, load(call->rdp + t * stride + c), rshare);
+        stage_unpool(pool, &window, load(call->dp + t * stride + c), share);
+        stage_unpool(pool, &window, load(call->rdp + t * stride + c), rshare);
 #pragma GCC unroll 2
-                for (size_t w = 0; w < width; w++) {
-                    size_t at = (width * t + w) * stride + c;
-                    struct stage_gradient g =
-                        stage_gradient(act, share[w], rshare[w], window.a[w], window.y[w],
-                                       stage_tangent_value(call, layer, &lane[v], &tangent[v], at));
-                    struct stage_normalised n = stage_normalised(call, &lane[v], &tangent[v], at);
+        for (size_t w = 0; w < width; w++) {
+            size_t at = (width * t + w) * stride + c;
+            struct stage_gradient g =
+                stage_gradient(act, share[w], rshare[w], window.a[w], window.y[w],
+                               stage_tangent_value(call, layer, &lane, &tangent, at));
+            struct stage_normalised n = stage_normalised(call, &lane, &tangent, at);
 
-                    if (layer) {
-                        store(call->dgamma + at,
-                              load(call->dgamma + at) + g.rda * n.x + g.da * n.rx);
-                        store(call->dbeta + at, load(call->dbeta + at) + g.rda);
-                        g.rda =
-                            g.rda * load(call->gamma + at) + g.da * load(call->tangent_gamma + at);
-                        g.da *= load(call->gamma + at);
-                    }
-                    sum_a[v] += g.rda;
-                    sum_b[v] += g.rda * n.x + g.da * n.rx;
-                }
+            if (layer) {
+                store(call->dgamma + at, load(call->dgamma + at) + g.rda * n.x + g.da * n.rx);
+                store(call->dbeta + at, load(call->dbeta + at) + g.rda);
+                g.rda = g.rda * load(call->gamma + at) + g.da * load(call->tangent_gamma + at);
+                g.da *= load(call->gamma + at);
             }
-        EACH
-        {
-            store(call->sum_a + channel + v * LANES, sum_a[v]);
-            store(call->sum_b + channel + v * LANES, sum_b[v]);
+            sum_a += g.rda;
+            sum_b += g.rda * n.x + g.da * n.rx;
         }
     }
+    stage_add(tile, call->sum_a, sum_a);
+    stage_add(tile, call->sum_b, sum_b);
 }
 STAGE_KERNEL(stage_tangent_backward_sums)
 
@@ -441,46 +409,34 @@ INLINE void stage_tangent_store(const struct stage_call *call, const bool layer,
     store(call->rdz + at, scaled - tangent->rstd * rest);
 }
 
-INLINE void stage_tangent_backward_body(const struct stage_call *call, const enum activation act,
+INLINE void stage_tangent_backward_tile(const struct stage_call *call,
+                                        const struct stage_tile *tile, const enum activation act,
                                         const enum pooling pool, const bool layer)
 {
     const size_t width = pool == POOL_NONE ? 1 : 2;
-    size_t stride = call->shape->stride, pooled = call->shape->pooled;
+    size_t stride = call->shape->stride, c = tile->channel;
+    struct stage_lane lane = stage_lane(call, c);
+    struct stage_tangent_lane tangent = stage_tangent_lane(call, c);
 
-    for (size_t channel = 0; channel < stride; channel += UNIT) {
-        struct stage_lane lane[VECTORS];
-        struct stage_tangent_lane tangent[VECTORS];
+    for (size_t t = tile->first; t < tile->end; t++) {
+        struct stage_window window = stage_window(call, act, pool, layer, &lane, t, c);
+        vector share[2], rshare[2];
 
-        EACH
-        {
-            lane[v] = stage_lane(call, channel + v * LANES);
-            tangent[v] = stage_tangent_lane(call, channel + v * LANES);
-        }
-        for (size_t t = 0; t < pooled; t++)
-            EACH
-            {
-                size_t c = channel + v * LANES;
-                struct stage_window window = stage_window(call, act, pool, layer, &lane[v], t, c);
-                vector share[2], rshare[2];
-
-                stage_unpool(pool, &window, load(call->dp + t * stride + c), share);
-                stage_unpool(pool, &window, load(call->rdp + t * stride + c), rshare);
+        stage_unpool(pool, &window, load(call->dp + t * stride + c), share);
+        stage_unpool(pool, &window, load(call->rdp + t * stride + c), rshare);
 #pragma GCC unroll 2
-                for (size_t w = 0; w < width; w++) {
-                    size_t at = (width * t + w) * stride + c;
-                    vector ra = stage_tangent_value(call, layer, &lane[v], &tangent[v], at);
+        for (size_t w = 0; w < width; w++) {
+            size_t at = (width * t + w) * stride + c;
+            vector ra = stage_tangent_value(call, layer, &lane, &tangent, at);
 
-                    stage_tangent_store(
-                        call, layer, &lane[v], &tangent[v],
-                        stage_gradient(act, share[w], rshare[w], window.a[w], window.y[w], ra), at,
-                        c);
-                }
-            }
-        for (size_t t = width * pooled; t < call->shape->steps; t++)
-            EACH stage_tangent_store(call, layer, &lane[v], &tangent[v],
-                                     (struct stage_gradient){{0}, {0}},
-                                     t * stride + channel + v * LANES, channel + v * LANES);
+            stage_tangent_store(
+                call, layer, &lane, &tangent,
+                stage_gradient(act, share[w], rshare[w], window.a[w], window.y[w], ra), at, c);
+        }
     }
+    for (size_t t = width * tile->end; tile->last && t < call->shape->steps; t++)
+        stage_tangent_store(call, layer, &lane, &tangent, (struct stage_gradient){{0}, {0}},
+                            t * stride + c, c);
 }
 STAGE_KERNEL(stage_tangent_backward)
 
@@ -489,54 +445,34 @@ STAGE_KERNEL(stage_tangent_backward)
 static void moments(size_t rows, size_t stride, const float *x, const float *pivot, float *sum,
                     float *squares)
 {
-    for (size_t channel = 0; channel < stride; channel += UNIT) {
-        vector centre[VECTORS], total[VECTORS], square[VECTORS];
+    for (size_t c = 0; c < stride; c += LANES) {
+        vector centre = load(pivot + c), total = {0}, square = {0};
 
-        EACH
-        {
-            centre[v] = load(pivot + channel + v * LANES);
-            total[v] = square[v] = splat(0.0f);
-        }
-        for (size_t row = 0; row < rows; row++)
-            EACH
-            {
-                vector d = load(x + row * stride + channel + v * LANES) - centre[v];
+        for (size_t row = 0; row < rows; row++) {
+            vector d = load(x + row * stride + c) - centre;
 
-                total[v] += d;
-                square[v] += d * d;
-            }
-        EACH
-        {
-            store(sum + channel + v * LANES, total[v]);
-            store(squares + channel + v * LANES, square[v]);
+            total += d;
+            square += d * d;
         }
+        store(sum + c, total);
+        store(squares + c, square);
     }
 }
 
 static void products(size_t rows, size_t stride, const float *x, const float *mean, const float *y,
                      float *sum, float *sum_product)
 {
-    for (size_t channel = 0; channel < stride; channel += UNIT) {
-        vector centre[VECTORS], total[VECTORS], product[VECTORS];
+    for (size_t c = 0; c < stride; c += LANES) {
+        vector centre = load(mean + c), total = {0}, product = {0};
 
-        EACH
-        {
-            centre[v] = load(mean + channel + v * LANES);
-            total[v] = product[v] = splat(0.0f);
-        }
-        for (size_t row = 0; row < rows; row++)
-            EACH
-            {
-                size_t at = row * stride + channel + v * LANES;
-                vector value = load(y + at);
+        for (size_t row = 0; row < rows; row++) {
+            size_t at = row * stride + c;
+            vector value = load(y + at);
 
-                total[v] += value;
-                product[v] += (load(x + at) - centre[v]) * value;
-            }
-        EACH
-        {
-            store(sum + channel + v * LANES, total[v]);
-            store(sum_product + channel + v * LANES, product[v]);
+            total += value;
+            product += (load(x + at) - centre) * value;
         }
+        store(sum + c, total);
+        store(sum_product + c, product);
     }
 }
