@@ -201,7 +201,7 @@ void report_write_json(FILE *stream, const struct report *report)
 
     json_open(&json, NULL, '{');
     json_real(&json, "full", 100 * report->full);
-    json_open(&json, "classes", '[');
+    json_open_row(&json, "classes", '[');
     for (size_t label = 0; label < classes; label++) {
         if (report->names)
             json_text(&json, NULL, report->names[label], strlen(report->names[label]));
