@@ -7,7 +7,6 @@
 #include "common/progress.h"
 #include "common/shapelets.h"
 #include "common/training.h"
-#include "learn/logistic.h"
 #include "learn/report.h"
 #include "learn/student.h"
 
@@ -104,41 +103,15 @@ static void score_students(const struct eval_cli *opt, const struct examples *tr
     progress_end();
 }
 
-/* The classifier of the paper's table on shapelets: logistic regression on the distances. */
-static void score_shapelets(const struct examples *train, const struct examples *test,
-                            struct score *score)
-{
-    struct logistic_options logistic = logistic_defaults();
-    size_t classes = train->dataset.classes, count = test->dataset.count;
-    float *logits = calloc(count, classes * sizeof *logits);
-    struct logistic model;
-
-    if (!logits)
-        cli_check(error_memory("predictions"));
-    cli_check(logistic_fit(train->features, train->dataset.y, train->dataset.count,
-                           train->feature_count, classes, &logistic, &model));
-    logistic_predict(&model, test->features, count, logits);
-    cli_check(score_make(logits, test->dataset.y, count, classes, score));
-    logistic_free(&model);
-    free(logits);
-}
-
-static void score_teacher(const char *path, const struct examples *test, struct score *score)
+static void read_and_score_teacher(const char *path, const struct examples *test,
+                                   struct score *score)
 {
     struct teacher teacher;
-    size_t classes, count = test->dataset.count;
-    float *logits;
 
     cli_check(teacher_read(path, backend_cpu(), &teacher));
     cli_check(examples_match_teacher(test, path, &teacher));
-    classes = teacher.network->architecture.classes;
-    logits = calloc(count, classes * sizeof *logits);
-    if (!logits)
-        cli_check(error_memory("predictions"));
-    cli_check(examples_predict(test, &teacher, logits, NULL));
-    cli_check(score_make(logits, test->dataset.y, count, classes, score));
+    cli_check(score_teacher(&teacher, test, score));
     teacher_free(&teacher);
-    free(logits);
 }
 
 /* Trains what is asked for and scores it. */
@@ -154,7 +127,7 @@ static void train_and_score(const struct eval_cli *opt, const struct feature_sou
         cli_check(examples_match(&train, &validation));
     }
     if (opt->classifier == CLASSIFIER_SHAPELETS)
-        score_shapelets(&train, test, scores);
+        cli_check(score_shapelets(&train, test, scores));
     else
         score_students(opt, &train, &validation, test, scores);
     examples_free(&validation);
@@ -207,7 +180,7 @@ int main(int argc, char **argv)
     if (!scores)
         cli_check(error_memory("scores"));
     if (opt.teacher)
-        score_teacher(opt.teacher, &test, scores);
+        read_and_score_teacher(opt.teacher, &test, scores);
     else
         train_and_score(&opt, &source, &test, scores);
     /* Names of the test set, if it has one for every class. */

@@ -118,31 +118,35 @@ static void train(const struct teacher_cli *opt, const struct sets *sets, struct
     cli_check(curve_end(&curve));
 }
 
-/* A remark and a note of what was reached on a set. */
-static void report(const struct examples *examples, const char *role, const struct teacher *teacher,
-                   char **notes)
+/* Says what was reached on a set; in percent. */
+static double report(const struct examples *examples, const char *role,
+                     const struct teacher *teacher)
 {
-    size_t count = examples->dataset.count, classes = teacher->network->architecture.classes;
-    float *logits = calloc(count, classes * sizeof *logits);
     struct score score;
+    double percent;
+
+    cli_check(score_teacher(teacher, examples, &score));
+    percent = 100 * score.accuracy;
+    cli_say("%s accuracy %.2f %% (%s, %zu series)", role, percent, examples->name,
+            examples->dataset.count);
+    score_free(&score);
+    return percent;
+}
+
+static void add_note(char **notes, const struct train_result *result, double accuracy)
+{
     char *longer;
 
-    if (!logits)
-        cli_check(error_memory("predictions"));
-    cli_check(examples_predict(examples, teacher, logits, NULL));
-    cli_check(score_make(logits, examples->dataset.y, count, classes, &score));
-    cli_say("%s accuracy %.2f %% (%s, %zu series)", role, 100 * score.accuracy, examples->name,
-            count);
-    if (asprintf(&longer, "%s\n%s accuracy %.2f %%", *notes, role, 100 * score.accuracy) < 0)
+    if (asprintf(&longer, "%s\nepoch %zu of %zu, validation accuracy %.2f %%, loss %.4f", *notes,
+                 result->best_epoch, result->epochs, accuracy, result->validation_loss) < 0)
         cli_check(error_memory("notes"));
     free(*notes);
     *notes = longer;
-    score_free(&score);
-    free(logits);
 }
 
 static void write_teacher(const struct teacher_cli *opt, const struct sets *sets,
-                          const struct shapelet_pool *pool, struct teacher *teacher)
+                          const struct shapelet_pool *pool, const struct train_result *result,
+                          struct teacher *teacher)
 {
     const char *digests[] = {sets->train.dataset.digest, pool->digest,
                              sets->validation.dataset.digest};
@@ -151,9 +155,9 @@ static void write_teacher(const struct teacher_cli *opt, const struct sets *sets
     cli_open_output(opt->common.output, true, &output);
     cli_record(&opt->common, &teacher->notes, digests, 3);
     if (opt->validate)
-        report(&sets->validation, "validation", teacher, &teacher->notes);
+        add_note(&teacher->notes, result, report(&sets->validation, "validation", teacher));
     if (opt->test)
-        report(&sets->test, "test", teacher, &teacher->notes);
+        report(&sets->test, "test", teacher);
     cli_check(teacher_write(output.stream, teacher));
     cli_commit(&output, &opt->common.output, 1);
 }
@@ -177,7 +181,7 @@ int main(int argc, char **argv)
     train(&opt, &sets, &teacher, &result);
     cli_say("epoch %zu of %zu kept, loss of the last %.4f", result.best_epoch, result.epochs,
             result.loss);
-    write_teacher(&opt, &sets, &pool, &teacher);
+    write_teacher(&opt, &sets, &pool, &result, &teacher);
     /* Done: what was there to go on from is of no more use. */
     if (opt.checkpoint && unlink(opt.checkpoint) && errno != ENOENT)
         cli_check(error_system(opt.checkpoint));

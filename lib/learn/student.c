@@ -7,30 +7,8 @@
 #include <string.h>
 
 #include "base/parallel.h"
-#include "learn/metrics.h"
 
 enum { TEST_BATCH = 256 };
-
-/* ---- Scores ---- */
-
-struct error *score_make(const float *logits, const int32_t *labels, size_t count, size_t classes,
-                         struct score *score)
-{
-    *score = (struct score){.classes = classes,
-                            .confusion = calloc(classes * classes, sizeof *score->confusion)};
-    if (!score->confusion)
-        return error_memory("a confusion matrix");
-    metrics_confusion(logits, labels, count, classes, score->confusion);
-    score->accuracy = metrics_accuracy(score->confusion, classes);
-    score->macro_f1 = metrics_macro_f1(score->confusion, classes);
-    return NULL;
-}
-
-void score_free(struct score *score)
-{
-    free(score->confusion);
-    memset(score, 0, sizeof *score);
-}
 
 /* ---- Schedules ---- */
 

@@ -4,27 +4,13 @@
 #ifndef SC_LEARN_STUDENT_H
 #define SC_LEARN_STUDENT_H
 
+#include <stdbool.h>
 #include <stddef.h>
-#include <stdint.h>
 
 #include "error.h"
+#include "learn/score.h"
 #include "nn/architecture.h"
 #include "nn/train.h"
-
-/* What one classifier made of the test set. */
-struct score {
-    size_t classes;
-    size_t *confusion; /* (V, V) counts: true class, predicted class */
-    double accuracy;   /* share of the series */
-    double macro_f1;
-    struct train_result training; /* of a student; else zeros */
-};
-
-/* Scores predictions (count, classes). */
-struct error *score_make(const float *logits, const int32_t *labels, size_t count, size_t classes,
-                         struct score *score) MUST_CHECK;
-/* Safe on one that is all zeros, and more than once. */
-void score_free(struct score *score);
 
 struct student_options {
     struct architecture architecture; /* with all its numbers */
