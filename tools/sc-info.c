@@ -21,7 +21,7 @@ static const struct cli_option options[] = {
 static const struct cli_program program = {
     .name = "sc-info",
     .arguments = "[FILE]...",
-    .summary = "Says what is in a dataset, a shapelet pool or any other NPY file.",
+    .summary = "Says what is in a dataset, a shapelet pool, a teacher or any other NPY file.",
     .options = options,
     .most_files = SIZE_MAX,
 };

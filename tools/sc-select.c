@@ -3,12 +3,16 @@
 #include <stdlib.h>
 
 #include "common/cli.h"
+#include "common/shapelets.h"
 #include "condense/coreset.h"
 
 struct select_options {
     struct cli_common common;
     int method;
     size_t per_class;
+    const char *teacher;
+    struct shapelets_cli shapelets;
+    bool soft;
     const char *labels;
 };
 
@@ -18,6 +22,11 @@ static const struct cli_option options[] = {
     {'m', "method", "METHOD", CLI_CHOICE, CLI_AT(select_options, method), "how to choose",
      .choices = methods},
     {'n', "spc", "N", CLI_SIZE, CLI_AT(select_options, per_class), "series per class", .low = 1},
+    {'t', "teacher", "FILE", CLI_FILE, CLI_AT(select_options, teacher),
+     "compare series by what this network makes of them"},
+    SHAPELETS_OPTIONS(select_options),
+    {0, "soft", NULL, CLI_FLAG, CLI_AT(select_options, soft),
+     "store the teacher's logits as soft labels"},
     {0, "labels", "FILE", CLI_FILE, CLI_AT(select_options, labels),
      "file that holds the labels alone"},
     {0},
@@ -32,28 +41,85 @@ static const struct cli_program program = {
     .random = true,
 };
 
+/* What the teacher says of every series: logits and, where asked for, embeddings. */
+struct opinion {
+    struct teacher teacher;
+    float *logits;
+    float *points;
+};
+
+static void ask_teacher(const struct select_options *opt, const struct examples *all,
+                        struct opinion *opinion)
+{
+    const struct network *network;
+    size_t count = all->dataset.count, classes;
+    bool embed = opt->method != CORESET_RANDOM;
+
+    cli_check(teacher_read(opt->teacher, backend_cpu(), &opinion->teacher));
+    cli_check(examples_match_teacher(all, opt->teacher, &opinion->teacher));
+    network = opinion->teacher.network;
+    classes = network->architecture.classes;
+    if (opt->soft && classes != all->dataset.classes)
+        cli_check(error_make("%s: %zu classes, but %s has %zu", opt->teacher, classes, all->name,
+                             all->dataset.classes));
+    opinion->logits = calloc(count, classes * sizeof *opinion->logits);
+    if (embed)
+        opinion->points = calloc(count, network->embedding * sizeof *opinion->points);
+    if (!opinion->logits || (embed && !opinion->points))
+        cli_check(error_memory("embeddings"));
+    cli_check(examples_predict(all, &opinion->teacher, opinion->logits, opinion->points));
+}
+
+static void choose(const struct select_options *opt, const struct dataset *all,
+                   const struct opinion *opinion, size_t *chosen)
+{
+    struct coreset_options coreset = {.method = (enum coreset_method)opt->method,
+                                      .per_class = opt->per_class,
+                                      .seed = opt->common.seed};
+
+    if (opinion->points)
+        cli_check(coreset_select(opinion->points, all->count, opinion->teacher.network->embedding,
+                                 all->y, all->classes, &coreset, chosen));
+    else
+        cli_check(coreset_select(all->x, all->count, all->channels * all->length, all->y,
+                                 all->classes, &coreset, chosen));
+}
+
 int main(int argc, char **argv)
 {
     struct select_options opt = {.method = CORESET_RANDOM, .per_class = 10};
-    struct dataset all, few;
-    const char *digests[1];
+    struct opinion opinion = {.logits = NULL};
+    struct shapelet_pool pool;
+    struct feature_source source;
+    struct examples all;
+    struct dataset few;
+    const char *digests[3];
     size_t *chosen;
 
     cli_parse(argc, argv, &program, &opt);
-    cli_check(dataset_read(cli_input(&opt.common), opt.labels, DATASET_LABELLED, &all));
-    chosen = calloc(all.classes, opt.per_class * sizeof *chosen);
+    if (!opt.teacher && (opt.soft || opt.shapelets.pool))
+        cli_usage("--%s is of no use without --teacher", opt.soft ? "soft" : "shapelets");
+    source = shapelets_source(&opt.shapelets, &pool);
+    cli_check(examples_read(cli_input(&opt.common), opt.labels, &source, &all));
+    if (opt.teacher)
+        ask_teacher(&opt, &all, &opinion);
+    chosen = calloc(all.dataset.classes, opt.per_class * sizeof *chosen);
     if (!chosen)
         cli_check(error_memory("the choice"));
-    cli_check(coreset_select(all.x, all.count, all.channels * all.length, all.y, all.classes,
-                             &(struct coreset_options){.method = (enum coreset_method)opt.method,
-                                                       .per_class = opt.per_class,
-                                                       .seed = opt.common.seed},
-                             chosen));
-    cli_check(dataset_take(&all, chosen, all.classes * opt.per_class, &few));
-    digests[0] = all.digest;
-    cli_write_dataset(&opt.common, &few, digests, 1);
+    choose(&opt, &all.dataset, &opinion, chosen);
+    if (opt.soft)
+        all.dataset.soft = opinion.logits; /* what it had lives on in its storage */
+    cli_check(dataset_take(&all.dataset, chosen, all.dataset.classes * opt.per_class, &few));
+    digests[0] = all.dataset.digest;
+    digests[1] = opinion.teacher.digest;
+    digests[2] = pool.digest;
+    cli_write_dataset(&opt.common, &few, digests, 3);
     free(chosen);
+    free(opinion.logits);
+    free(opinion.points);
+    teacher_free(&opinion.teacher);
     dataset_free(&few);
-    dataset_free(&all);
+    examples_free(&all);
+    slp_free(&pool);
     return 0;
 }

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "common/cli.h"
+#include "common/shapelets.h"
 #include "shapelets/transform.h"
 
 struct strans_cli {
@@ -28,22 +29,6 @@ static const struct cli_program program = {
     .most_files = 2,
 };
 
-/* "20", "full" or "found". */
-static size_t parse_window(const char *text)
-{
-    char *end;
-    unsigned long long window;
-
-    if (strcmp(text, "found") == 0)
-        return TRANSFORM_AS_FOUND;
-    if (strcmp(text, "full") == 0)
-        return TRANSFORM_FULL;
-    window = strtoull(text, &end, 10);
-    if (*text < '0' || *text > '9' || *end || window >= TRANSFORM_AS_FOUND)
-        cli_usage("--window: '%s' is neither a number of steps nor 'full' nor 'found'", text);
-    return (size_t)window;
-}
-
 int main(int argc, char **argv)
 {
     struct strans_cli opt = {.window = "found"};
@@ -55,7 +40,7 @@ int main(int argc, char **argv)
     size_t window;
 
     cli_parse(argc, argv, &program, &opt);
-    window = parse_window(opt.window);
+    window = shapelets_window(opt.window);
     if (opt.common.file_count < 1)
         cli_usage("which pool?");
     input = opt.common.file_count > 1 ? opt.common.files[1] : "-";

@@ -193,6 +193,33 @@ static struct error *describe_npy(const void *bytes, size_t size, struct info *i
     return walk_arrays(bytes, size, true, info);
 }
 
+/* ---- Teachers ---- */
+
+static bool ends_with(const char *text, const char *end)
+{
+    size_t length = strlen(text), wanted = strlen(end);
+
+    return length >= wanted && strcmp(text + length - wanted, end) == 0;
+}
+
+/* What PyTorch calls a buffer: measured, not learned. */
+static bool is_statistic(const char *name)
+{
+    return ends_with(name, ".running_mean") || ends_with(name, ".running_var") ||
+           ends_with(name, ".num_batches_tracked");
+}
+
+static struct error *describe_teacher(const void *bytes, size_t size, struct info *info)
+{
+    info->kind = INFO_TEACHER;
+    TRY(tch_read_memory(bytes, size, &info->teacher));
+    for (size_t i = 0; i < info->teacher.count; i++) {
+        if (!is_statistic(info->teacher.tensors[i].name))
+            info->parameter_count += info->teacher.tensors[i].count;
+    }
+    return NULL;
+}
+
 /* ---- Any file ---- */
 
 static struct error *describe(const void *bytes, size_t size, struct info *info)
@@ -214,9 +241,11 @@ static struct error *describe(const void *bytes, size_t size, struct info *info)
     case FILE_TEXT:
         break;
     }
+    if (size >= 4 && memcmp(bytes, "%TCH", 4) == 0)
+        return describe_teacher(bytes, size, info);
     if (size >= 2 && memcmp(bytes, "PK", 2) == 0)
         return error_make("a zip archive (.npz?): unpack the .npy files in it first");
-    return error_make("neither NPY nor a shapelet pool (.slp)");
+    return error_make("neither NPY nor a shapelet pool (.slp) nor a teacher (.tch)");
 }
 
 struct error *info_read_memory(const void *bytes, size_t size, struct info *info)
@@ -248,7 +277,9 @@ struct error *info_read(const char *path, struct info *info)
 
 bool info_next_note(const struct info *info, const char **line, size_t *length)
 {
-    const char *notes = info->kind == INFO_POOL ? info->pool.notes : info->dataset.notes;
+    const char *notes = info->kind == INFO_POOL      ? info->pool.notes
+                        : info->kind == INFO_TEACHER ? info->teacher.notes
+                                                     : info->dataset.notes;
     const char *next = *line ? *line + *length : notes;
 
     if (!next || *next == '\0')
@@ -264,6 +295,7 @@ void info_free(struct info *info)
 {
     dataset_free(&info->dataset);
     slp_free(&info->pool);
+    tch_free(&info->teacher);
     free(info->path);
     free(info->arrays);
     free(info->channels);

@@ -1,4 +1,4 @@
-/* What is in a file: datasets, other NPY arrays, shapelet pools.  The kind of a file is told from
+/* What is in a file: datasets, other NPY arrays, shapelet pools, teachers.  The kind of a file is told from
  * its first bytes. */
 #ifndef SC_DATA_INFO_H
 #define SC_DATA_INFO_H
@@ -12,8 +12,9 @@
 #include "error.h"
 #include "npy-c/npy-c.h"
 #include "slp.h"
+#include "tch.h"
 
-enum info_kind { INFO_DATASET, INFO_ARRAYS, INFO_POOL };
+enum info_kind { INFO_DATASET, INFO_ARRAYS, INFO_POOL, INFO_TEACHER };
 
 /* One NPY array as it is stored. */
 struct info_array {
@@ -45,6 +46,8 @@ struct info {
     char *reason;             /* INFO_ARRAYS: why it is no dataset */
 
     struct shapelet_pool pool; /* INFO_POOL */
+    struct tch teacher;        /* INFO_TEACHER */
+    size_t parameter_count;    /* its values that are learned: all but running statistics */
 
     unsigned char *input; /* the bytes of the file, where they were read here */
 };

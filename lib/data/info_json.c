@@ -120,9 +120,30 @@ static void write_pool(struct json *json, const struct shapelet_pool *pool)
     json_close(json, ']');
 }
 
+static void write_teacher(struct json *json, const struct info *info)
+{
+    const struct tch *teacher = &info->teacher;
+
+    write_string(json, "network", teacher->network);
+    json_size(json, "parameters", info->parameter_count);
+    json_open(json, "tensors", '[');
+    for (size_t i = 0; i < teacher->count; i++) {
+        const struct tch_tensor *tensor = &teacher->tensors[i];
+
+        json_open_row(json, NULL, '{');
+        write_string(json, "name", tensor->name);
+        json_open_row(json, "shape", '[');
+        for (size_t d = 0; d < tensor->ndim; d++)
+            json_size(json, NULL, tensor->shape[d]);
+        json_close(json, ']');
+        json_close(json, '}');
+    }
+    json_close(json, ']');
+}
+
 void info_write_json(FILE *stream, const struct info *info)
 {
-    static const char *const kinds[] = {"dataset", "arrays", "pool"};
+    static const char *const kinds[] = {"dataset", "arrays", "pool", "teacher"};
     struct json json = {.stream = stream};
     const char *line = NULL;
     size_t length = 0;
@@ -136,9 +157,11 @@ void info_write_json(FILE *stream, const struct info *info)
         write_dataset(&json, info);
     else if (info->kind == INFO_POOL)
         write_pool(&json, &info->pool);
+    else if (info->kind == INFO_TEACHER)
+        write_teacher(&json, info);
     else
         write_string(&json, "reason", info->reason);
-    if (info->kind != INFO_POOL)
+    if (info->array_count)
         write_arrays(&json, info);
     json_open(&json, "provenance", '[');
     while (info_next_note(info, &line, &length))

@@ -25,12 +25,12 @@ static void write_number(FILE *stream, size_t count, const char *one, const char
     fprintf(stream, "%zu %s", count, count == 1 ? one : many);
 }
 
-static void write_shape(FILE *stream, const struct info_array *array)
+static void write_shape(FILE *stream, size_t ndim, const size_t *shape)
 {
     fputc('(', stream);
-    for (size_t i = 0; i < array->ndim; i++)
-        fprintf(stream, "%s%zu", i ? ", " : "", array->shape[i]);
-    fputs(array->ndim == 1 ? ",)" : ")", stream);
+    for (size_t i = 0; i < ndim; i++)
+        fprintf(stream, "%s%zu", i ? ", " : "", shape[i]);
+    fputs(ndim == 1 ? ",)" : ")", stream);
 }
 
 static void write_summary(FILE *stream, const struct summary *summary)
@@ -51,7 +51,7 @@ static void write_arrays(FILE *stream, const struct info *info)
         const struct info_array *array = &info->arrays[i];
 
         fprintf(stream, "%-9s %-8s %-6s ", i ? "" : "arrays", array->role, array->type);
-        write_shape(stream, array);
+        write_shape(stream, array->ndim, array->shape);
         fputs(array->fortran ? ", Fortran order\n" : "\n", stream);
     }
 }
@@ -196,6 +196,29 @@ static void write_pool(FILE *stream, const struct info *info, bool all)
     say_rest(stream, pool->count, count);
 }
 
+/* ---- Teachers ---- */
+
+static void write_teacher(FILE *stream, const struct info *info)
+{
+    const struct tch *teacher = &info->teacher;
+
+    fputs("teacher, ", stream);
+    write_number(stream, info->parameter_count, "parameter", "parameters");
+    fprintf(stream, "\n%-9s ", "network");
+    text_write(stream, teacher->network, strlen(teacher->network));
+    fputc('\n', stream);
+    for (size_t i = 0; i < teacher->count; i++) {
+        const struct tch_tensor *tensor = &teacher->tensors[i];
+        int width = (int)strlen(tensor->name);
+
+        fprintf(stream, "%-9s ", i ? "" : "tensors");
+        text_write(stream, tensor->name, strlen(tensor->name));
+        fprintf(stream, "%*s ", width < 24 ? 24 - width : 0, "");
+        write_shape(stream, tensor->ndim, tensor->shape);
+        fputc('\n', stream);
+    }
+}
+
 void info_write_text(FILE *stream, const struct info *info, bool all)
 {
     text_write(stream, info->path, strlen(info->path));
@@ -204,6 +227,8 @@ void info_write_text(FILE *stream, const struct info *info, bool all)
         write_dataset(stream, info, all);
     else if (info->kind == INFO_ARRAYS)
         write_plain(stream, info);
+    else if (info->kind == INFO_TEACHER)
+        write_teacher(stream, info);
     else
         write_pool(stream, info, all);
     write_notes(stream, info);

@@ -203,11 +203,11 @@ static void take_fingerprint(struct training *t)
     struct digest digest;
 
     architecture_print(&t->network->architecture, network);
-    snprintf(text, sizeof text, "%s %zu %zu %d %a %a %a %a %a %a %d %d %a %a %llu %llu %zu",
+    snprintf(text, sizeof text, "%s %zu %zu %d %a %a %a %a %a %a %d %d %a %a %llu %llu %zu %d %zu",
              network, o->epochs, o->batch, (int)p->kind, p->rate, p->momentum, p->beta1, p->beta2,
              p->epsilon, p->weight_decay, o->cosine, (int)o->loss.kind, (double)o->loss.temperature,
              (double)o->loss.scale, (unsigned long long)o->seed, (unsigned long long)o->index,
-             o->patience);
+             o->patience, (int)o->choose, o->validate_every);
     digest_start(&digest);
     digest_add(&digest, text, strlen(text));
     digest_set(&digest, t->network, t->set);
@@ -285,13 +285,31 @@ static struct error *train_epoch(struct training *t, size_t epoch, double rate, 
     return NULL;
 }
 
+/* Whether an epoch is better than the best so far.  Until one has been validated, the latest is. */
+static bool is_better(const struct training *t, const struct train_epoch *epoch)
+{
+    const struct train_result *best = &t->state.best;
+
+    if (t->options->choose == TRAIN_CHOOSE_LAST || isnan(best->validation_loss))
+        return true;
+    if (isnan(epoch->validation_loss))
+        return false;
+    if (t->options->choose == TRAIN_CHOOSE_ACCURACY) {
+        if (epoch->validation_accuracy > best->validation_accuracy)
+            return true;
+        if (epoch->validation_accuracy < best->validation_accuracy)
+            return false;
+    }
+    return epoch->validation_loss < best->validation_loss;
+}
+
 /* Keeps the parameters if they are the best so far. */
 static void keep_best(struct training *t, const struct train_epoch *epoch)
 {
     struct train_result *best = &t->state.best;
 
     best->loss = epoch->loss;
-    if (t->validation && best->best_epoch > 0 && !(epoch->validation_loss < best->validation_loss))
+    if (!is_better(t, epoch))
         return;
     best->best_epoch = epoch->epoch;
     best->validation_loss = epoch->validation_loss;
@@ -311,6 +329,14 @@ static struct error *save_if_due(struct training *t, bool now)
     return checkpoint_write(t->options->checkpoint, &t->state);
 }
 
+static bool validation_is_due(const struct training *t)
+{
+    size_t every = t->options->validate_every ? t->options->validate_every : 1;
+    size_t epoch = t->state.epoch + 1;
+
+    return t->validation && (epoch % every == 0 || epoch == t->options->epochs);
+}
+
 /* One epoch and all that follows it; *go_on is cleared when it shall be the last. */
 static struct error *run_epoch(struct training *t, bool *go_on)
 {
@@ -327,7 +353,7 @@ static struct error *run_epoch(struct training *t, bool *go_on)
                                 .buffers = t->buffers};
 
     TRY(train_epoch(t, t->state.epoch, rate, &epoch.loss));
-    if (t->validation)
+    if (validation_is_due(t))
         epoch.validation_loss = network_evaluate(t->pass, &options->loss, t->parameters, t->buffers,
                                                  t->validation, &epoch.validation_accuracy);
     t->state.epoch++;

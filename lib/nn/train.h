@@ -1,8 +1,8 @@
 /* Training a network on a set of series, and running one over a set.
  *
  * An epoch goes once through the series in an order that depends only on (seed, index, epoch), in
- * batches of which the last may be smaller.  With a validation set the parameters of the epoch with
- * the lowest held-out loss are kept.  With a checkpoint file, a run that was interrupted goes on
+ * batches of which the last may be smaller.  With a validation set the parameters of the best epoch
+ * are kept.  With a checkpoint file, a run that was interrupted goes on
  * where it was and ends with the same bytes as one that was not.  No memory is allocated and no
  * thread is started inside an epoch. */
 #ifndef SC_NN_TRAIN_H
@@ -31,10 +31,17 @@ struct train_epoch {
     size_t epoch, epochs; /* from 1 */
     double rate;
     double loss;                       /* mean over the batches' series */
-    double validation_loss;            /* NaN without a validation set */
+    double validation_loss;            /* NaN without a validation set, or when it was not run */
     double validation_accuracy;        /* share; NaN without labels */
     size_t best_epoch;                 /* so far */
     const float *parameters, *buffers; /* as they are now, for trajectories */
+};
+
+/* Which epoch is the best. */
+enum train_choice {
+    TRAIN_CHOOSE_LOSS,     /* the lowest held-out loss */
+    TRAIN_CHOOSE_ACCURACY, /* the highest held-out accuracy; of equals, the lowest loss */
+    TRAIN_CHOOSE_LAST,     /* always the last: validation only watches */
 };
 
 struct train_options {
@@ -45,7 +52,9 @@ struct train_options {
     struct loss loss; /* of training; validation too, but by labels where it has no targets */
     uint64_t seed;
     uint64_t index;  /* which of several networks of this seed */
-    size_t patience; /* stop after that many epochs without a better validation loss; 0: never */
+    enum train_choice choose;
+    size_t validate_every; /* epochs from one validation to the next; 0: 1.  The last has one. */
+    size_t patience; /* stop after that many epochs without a better one; 0: never */
 
     const char *checkpoint;  /* file, or NULL */
     size_t checkpoint_every; /* epochs from one writing to the next; 0: 10 */

@@ -1,0 +1,22 @@
+/* The table of a training, epoch by epoch, that sc-plot draws.
+ *
+ * Rows are there as soon as an epoch is over, so that a running training can be watched.  A run
+ * that goes on from a checkpoint keeps the rows of the epochs before and ends with the same table
+ * as one that was not interrupted. */
+#ifndef SC_CURVE_H
+#define SC_CURVE_H
+
+#include <stdio.h>
+
+#include "error.h"
+#include "nn/train.h"
+
+struct curve {
+    const char *path; /* NULL: no table */
+    FILE *stream;     /* NULL until the first epoch */
+};
+
+struct error *curve_add(struct curve *curve, const struct train_epoch *epoch) MUST_CHECK;
+struct error *curve_end(struct curve *curve) MUST_CHECK;
+
+#endif

@@ -1,0 +1,35 @@
+#include "common/shapelets.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "shapelets/transform.h"
+
+size_t shapelets_window(const char *text)
+{
+    char *end;
+    unsigned long long window;
+
+    if (!text || strcmp(text, "found") == 0)
+        return TRANSFORM_AS_FOUND;
+    if (strcmp(text, "full") == 0)
+        return TRANSFORM_FULL;
+    window = strtoull(text, &end, 10);
+    if (*text < '0' || *text > '9' || *end || window >= TRANSFORM_AS_FOUND)
+        cli_usage("--window: '%s' is neither a number of steps nor 'full' nor 'found'", text);
+    return (size_t)window;
+}
+
+struct feature_source shapelets_source(const struct shapelets_cli *cli, struct shapelet_pool *pool)
+{
+    struct feature_source source = {.window = shapelets_window(cli->window)};
+
+    memset(pool, 0, sizeof *pool);
+    if (cli->window && !cli->pool)
+        cli_usage("--window is of no use without --shapelets");
+    if (cli->pool) {
+        cli_check(slp_read(cli->pool, pool));
+        source.pool = pool;
+    }
+    return source;
+}

@@ -1,0 +1,196 @@
+/* sc-eval: how good a set is to learn from: train fresh networks on it and score them on other
+ * series (paper, 4.1). */
+#include <math.h>
+#include <stdlib.h>
+
+#include "common/cli.h"
+#include "common/progress.h"
+#include "common/shapelets.h"
+#include "common/training.h"
+#include "learn/report.h"
+#include "learn/student.h"
+
+struct eval_cli {
+    struct cli_common common;
+    const char *validate;
+    struct shapelets_cli shapelets;
+    int classifier;
+    const char *teacher;
+    const char *network;
+    size_t seeds;
+    bool soft, hard;
+    double temperature;
+    struct training_cli training;
+    const char *full;
+    bool confusion;
+    bool json;
+    const char *labels;
+};
+
+enum { CLASSIFIER_NETWORK, CLASSIFIER_SHAPELETS };
+static const char *const classifiers[] = {"network", "shapelets", NULL};
+
+static const struct cli_option options[] = {
+    {'v', "validate", "FILE", CLI_FILE, CLI_AT(eval_cli, validate),
+     "held-out set that the epoch of each student is chosen by"},
+    {0, "seeds", "N", CLI_SIZE, CLI_AT(eval_cli, seeds), "students to train", .low = 1,
+     .high = 10000},
+    {0, "soft", NULL, CLI_FLAG, CLI_AT(eval_cli, soft), "learn the soft labels [if there are any]"},
+    {0, "hard", NULL, CLI_FLAG, CLI_AT(eval_cli, hard), "learn the labels"},
+    {'T', "temperature", "T", CLI_REAL, CLI_AT(eval_cli, temperature), "of the soft labels",
+     .low = 0.01, .high = 1000},
+    SHAPELETS_OPTIONS(eval_cli),
+    {'n', "network", "TEXT", CLI_TEXT, CLI_AT(eval_cli, network),
+     "what to train, such as 'cnn depth=3 width=32'"},
+    {0, "classifier", "KIND", CLI_CHOICE, CLI_AT(eval_cli, classifier),
+     "networks, or one logistic regression on shapelet distances", .choices = classifiers},
+    {0, "teacher", "FILE", CLI_FILE, CLI_AT(eval_cli, teacher),
+     "train nothing: score this network"},
+    TRAINING_OPTIONS(eval_cli),
+    {'f', "full", "A", CLI_TEXT, CLI_AT(eval_cli, full),
+     "accuracy with all data, in %, for the ratio to it; or a table that sc-eval wrote"},
+    {0, "confusion", NULL, CLI_FLAG, CLI_AT(eval_cli, confusion), "add the confusion matrix"},
+    {0, "json", NULL, CLI_FLAG, CLI_AT(eval_cli, json), "write JSON"},
+    {0, "labels", "FILE", CLI_FILE, CLI_AT(eval_cli, labels),
+     "file that holds the labels of the first set alone"},
+    {0},
+};
+
+static const struct cli_program program = {
+    .name = "sc-eval",
+    .arguments = "TRAIN TEST",
+    .summary = "Trains fresh networks on one set and scores them on another.",
+    .options = options,
+    .most_files = 2,
+    .random = true,
+};
+
+static void show_progress(void *context, size_t done, size_t total)
+{
+    (void)context;
+    (void)total;
+    progress_update(done, NULL);
+}
+
+/* Whether to learn soft labels. */
+static bool use_soft(const struct eval_cli *opt, const struct examples *train)
+{
+    if (opt->soft && opt->hard)
+        cli_usage("--soft or --hard?");
+    if (opt->soft && !train->dataset.soft)
+        cli_check(error_make("%s: has no soft labels", train->name));
+    return train->dataset.soft && !opt->hard;
+}
+
+static void score_students(const struct eval_cli *opt, const struct examples *train,
+                           const struct examples *validation, const struct examples *test,
+                           struct score *scores)
+{
+    struct train_set set = examples_set(train), held_out = examples_set(validation),
+                     tested = examples_set(test);
+    struct student_options students = {.seeds = opt->seeds, .progress = show_progress};
+    int32_t missing = examples_missing_class(train);
+
+    if (missing >= 0)
+        cli_warn("%s: class %d has no series", train->name, (int)missing);
+    held_out.targets = NULL; /* judged by its labels */
+    cli_check(examples_architecture(train, opt->network, &students.architecture));
+    training_set(&opt->training, set.count, held_out.count, &students.train);
+    students.train.loss = student_loss(use_soft(opt, train), opt->temperature);
+    students.train.seed = opt->common.seed;
+    progress_start("sc-eval", students.train.epochs * opt->seeds, opt->common.quiet);
+    cli_check(students_train(&students, &set, opt->validate ? &held_out : NULL, &tested, scores));
+    progress_end();
+}
+
+static void read_and_score_teacher(const char *path, const struct examples *test,
+                                   struct score *score)
+{
+    struct teacher teacher;
+
+    cli_check(teacher_read(path, backend_cpu(), &teacher));
+    cli_check(examples_match_teacher(test, path, &teacher));
+    cli_check(score_teacher(&teacher, test, score));
+    teacher_free(&teacher);
+}
+
+/* Trains what is asked for and scores it. */
+static void train_and_score(const struct eval_cli *opt, const struct feature_source *source,
+                            const struct examples *test, struct score *scores)
+{
+    struct examples train, validation = {.name = NULL};
+
+    cli_check(examples_read(opt->common.files[0], opt->labels, source, &train));
+    cli_check(examples_match(&train, test));
+    if (opt->validate) {
+        cli_check(examples_read(opt->validate, NULL, source, &validation));
+        cli_check(examples_match(&train, &validation));
+    }
+    if (opt->classifier == CLASSIFIER_SHAPELETS)
+        cli_check(score_shapelets(&train, test, scores));
+    else
+        score_students(opt, &train, &validation, test, scores);
+    examples_free(&validation);
+    examples_free(&train);
+}
+
+static void check_usage(const struct eval_cli *opt)
+{
+    size_t wanted = opt->teacher ? 1 : 2;
+
+    if (opt->common.file_count != wanted)
+        cli_usage(opt->teacher ? "--teacher is scored on one set: sc-eval --teacher FILE TEST"
+                               : "which sets?  sc-eval TRAIN TEST");
+    if (opt->classifier == CLASSIFIER_SHAPELETS && (!opt->shapelets.pool || opt->teacher))
+        cli_usage("--classifier=shapelets needs --shapelets, and no --teacher");
+}
+
+static void write_report(const struct eval_cli *opt, const struct report *report)
+{
+    struct output output;
+
+    cli_open_output(opt->common.output, false, &output);
+    if (opt->json)
+        report_write_json(output.stream, report);
+    else
+        report_write_table(output.stream, report, opt->confusion);
+    cli_commit(&output, &opt->common.output, 1);
+}
+
+int main(int argc, char **argv)
+{
+    struct eval_cli opt = {
+        .seeds = 5, .temperature = 4, .training = training_defaults(1000, 20, 1e-3)};
+    struct report report = {.full = NAN};
+    struct shapelet_pool pool;
+    struct feature_source source;
+    struct examples test;
+    struct score *scores;
+
+    cli_parse(argc, argv, &program, &opt);
+    check_usage(&opt);
+    if (opt.full)
+        cli_check(report_read_full(opt.full, &report.full));
+    report.students = !opt.teacher && opt.classifier == CLASSIFIER_NETWORK;
+    report.count = report.students ? opt.seeds : 1;
+    report.first_seed = opt.common.seed;
+    source = shapelets_source(&opt.shapelets, &pool);
+    cli_check(examples_read(opt.common.files[opt.common.file_count - 1], NULL, &source, &test));
+    report.scores = scores = calloc(report.count, sizeof *scores);
+    if (!scores)
+        cli_check(error_memory("scores"));
+    if (opt.teacher)
+        read_and_score_teacher(opt.teacher, &test, scores);
+    else
+        train_and_score(&opt, &source, &test, scores);
+    /* Names of the test set, if it has one for every class. */
+    if (test.dataset.classes == scores[0].classes)
+        report.names = test.dataset.names;
+    write_report(&opt, &report);
+    for (size_t i = 0; i < report.count; i++)
+        score_free(&scores[i]);
+    free(scores);
+    examples_free(&test);
+    slp_free(&pool);
+    return 0;
+}

@@ -1,0 +1,194 @@
+/* sc-teacher: train a network on a labelled set, with shapelet features or without (paper, 3.2). */
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "common/cli.h"
+#include "common/curve.h"
+#include "common/progress.h"
+#include "common/shapelets.h"
+#include "common/training.h"
+#include "learn/student.h"
+
+struct teacher_cli {
+    struct cli_common common;
+    const char *labels;
+    const char *validate;
+    const char *test;
+    struct shapelets_cli shapelets;
+    const char *network;
+    struct training_cli training;
+    const char *checkpoint;
+    size_t checkpoint_every;
+    const char *log;
+};
+
+static const struct cli_option options[] = {
+    {'v', "validate", "FILE", CLI_FILE, CLI_AT(teacher_cli, validate),
+     "held-out set that the best epoch is chosen by"},
+    {'t', "test", "FILE", CLI_FILE, CLI_AT(teacher_cli, test),
+     "set to say the accuracy of at the end"},
+    SHAPELETS_OPTIONS(teacher_cli),
+    {'n', "network", "TEXT", CLI_TEXT, CLI_AT(teacher_cli, network),
+     "what to train, such as 'cnn depth=3 width=32'"},
+    TRAINING_OPTIONS(teacher_cli),
+    {0, "checkpoint", "FILE", CLI_FILE, CLI_AT(teacher_cli, checkpoint),
+     "keep the state there, and go on from it if the run was interrupted"},
+    {0, "checkpoint-every", "N", CLI_SIZE, CLI_AT(teacher_cli, checkpoint_every),
+     "epochs from one writing of it to the next", .low = 1, .unrecorded = true},
+    {'l', "log", "FILE", CLI_FILE, CLI_AT(teacher_cli, log), "write a table of all epochs"},
+    {0, "labels", "FILE", CLI_FILE, CLI_AT(teacher_cli, labels),
+     "file that holds the labels of the first set alone"},
+    {0},
+};
+
+static const struct cli_program program = {
+    .name = "sc-teacher",
+    .arguments = "[FILE]",
+    .summary = "Trains a network on a labelled set.",
+    .options = options,
+    .most_files = 1,
+    .random = true,
+};
+
+/* The files of a run. */
+struct sets {
+    struct examples train, validation, test; /* those not given: all zeros */
+};
+
+static void read_sets(const struct teacher_cli *opt, const struct feature_source *source,
+                      struct sets *sets)
+{
+    int32_t missing;
+
+    *sets = (struct sets){.train.name = NULL};
+    cli_check(examples_read(cli_input(&opt->common), opt->labels, source, &sets->train));
+    missing = examples_missing_class(&sets->train);
+    if (missing >= 0)
+        cli_check(error_make("%s: class %d of %zu has no series", sets->train.name, (int)missing,
+                             sets->train.dataset.classes));
+    if (opt->validate) {
+        cli_check(examples_read(opt->validate, NULL, source, &sets->validation));
+        cli_check(examples_match(&sets->train, &sets->validation));
+    }
+    if (opt->test) {
+        cli_check(examples_read(opt->test, NULL, source, &sets->test));
+        cli_check(examples_match(&sets->train, &sets->test));
+    }
+}
+
+static bool show_epoch(void *context, const struct train_epoch *epoch)
+{
+    char text[128];
+    int used = snprintf(text, sizeof text, "epoch %zu of %zu, loss %.4f", epoch->epoch,
+                        epoch->epochs, epoch->loss);
+
+    if (!isnan(epoch->validation_loss))
+        snprintf(text + used, sizeof text - (size_t)used, ", held out %.4f, accuracy %.2f %%",
+                 epoch->validation_loss, 100 * epoch->validation_accuracy);
+    progress_update(epoch->epoch, text);
+    cli_check(curve_add(context, epoch));
+    return true;
+}
+
+static void train(const struct teacher_cli *opt, const struct sets *sets, struct teacher *teacher,
+                  struct train_result *result)
+{
+    struct train_set set = examples_set(&sets->train);
+    struct train_set validation = examples_set(&sets->validation);
+    struct train_options train;
+    struct curve curve = {.path = opt->log};
+
+    training_set(&opt->training, set.count, validation.count, &train);
+    /* Soft labels, where the set has some, are not what a teacher is for. */
+    train.loss = student_loss(false, 1);
+    train.seed = opt->common.seed;
+    train.checkpoint = opt->checkpoint;
+    train.checkpoint_every = opt->checkpoint_every;
+    train.progress = show_epoch;
+    train.context = &curve;
+    network_initialise(teacher->network, opt->common.seed, 0, teacher->parameters,
+                       teacher->buffers);
+    progress_start("sc-teacher", train.epochs, opt->common.quiet);
+    cli_check(train_network(teacher->network, &train, &set, opt->validate ? &validation : NULL,
+                            teacher->parameters, teacher->buffers, result));
+    progress_end();
+    cli_check(curve_end(&curve));
+}
+
+/* Says what was reached on a set; in percent. */
+static double report(const struct examples *examples, const char *role,
+                     const struct teacher *teacher)
+{
+    struct score score;
+    double percent;
+
+    cli_check(score_teacher(teacher, examples, &score));
+    percent = 100 * score.accuracy;
+    cli_say("%s accuracy %.2f %% (%s, %zu series)", role, percent, examples->name,
+            examples->dataset.count);
+    score_free(&score);
+    return percent;
+}
+
+static void add_note(char **notes, const struct train_result *result, double accuracy)
+{
+    char *longer;
+
+    if (asprintf(&longer, "%s\nepoch %zu of %zu, validation accuracy %.2f %%, loss %.4f", *notes,
+                 result->best_epoch, result->epochs, accuracy, result->validation_loss) < 0)
+        cli_check(error_memory("notes"));
+    free(*notes);
+    *notes = longer;
+}
+
+static void write_teacher(const struct teacher_cli *opt, const struct sets *sets,
+                          const struct shapelet_pool *pool, const struct train_result *result,
+                          struct teacher *teacher)
+{
+    const char *digests[] = {sets->train.dataset.digest, pool->digest,
+                             sets->validation.dataset.digest};
+    struct output output;
+
+    cli_open_output(opt->common.output, true, &output);
+    cli_record(&opt->common, &teacher->notes, digests, 3);
+    if (opt->validate)
+        add_note(&teacher->notes, result, report(&sets->validation, "validation", teacher));
+    if (opt->test)
+        report(&sets->test, "test", teacher);
+    cli_check(teacher_write(output.stream, teacher));
+    cli_commit(&output, &opt->common.output, 1);
+}
+
+int main(int argc, char **argv)
+{
+    struct teacher_cli opt = {.training = training_defaults(4000, 256, 1e-3),
+                              .checkpoint_every = 10};
+    struct architecture architecture;
+    struct shapelet_pool pool;
+    struct feature_source source;
+    struct sets sets;
+    struct teacher teacher;
+    struct train_result result;
+
+    cli_parse(argc, argv, &program, &opt);
+    source = shapelets_source(&opt.shapelets, &pool);
+    read_sets(&opt, &source, &sets);
+    cli_check(examples_architecture(&sets.train, opt.network, &architecture));
+    cli_check(teacher_new(&architecture, backend_cpu(), &teacher));
+    train(&opt, &sets, &teacher, &result);
+    cli_say("epoch %zu of %zu kept, loss of the last %.4f", result.best_epoch, result.epochs,
+            result.loss);
+    write_teacher(&opt, &sets, &pool, &result, &teacher);
+    /* Done: what was there to go on from is of no more use. */
+    if (opt.checkpoint && unlink(opt.checkpoint) && errno != ENOENT)
+        cli_check(error_system(opt.checkpoint));
+    teacher_free(&teacher);
+    examples_free(&sets.train);
+    examples_free(&sets.validation);
+    examples_free(&sets.test);
+    slp_free(&pool);
+    return 0;
+}
