@@ -24,6 +24,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdio.h>
+#include <sys/types.h>
 
 #ifdef __cplusplus
 extern "C" {
@@ -66,6 +67,11 @@ npy_reader *npy_open(const char *path, struct npy_error *error);
 
 /* Reads from an open descriptor, which stays the caller's to close. */
 npy_reader *npy_open_fd(int descriptor, struct npy_error *error);
+
+/* Reads by calling source(context, buffer, size), which answers as read(2) does: the number of
+ * bytes, 0 at the end, or -1 with errno set. */
+typedef ssize_t npy_source(void *context, void *buffer, size_t size);
+npy_reader *npy_open_source(npy_source *source, void *context, struct npy_error *error);
 
 /* Reads from memory, which must stay until the reader and all its arrays are gone. */
 npy_reader *npy_open_memory(const void *bytes, size_t size, struct npy_error *error);

@@ -12,7 +12,10 @@
 struct npy_reader {
     /* Mapped or in memory: all bytes and how many were consumed. */
     struct npy_storage *storage; /* NULL for a stream */
-    /* A stream. */
+    /* A stream: bytes come from a function. */
+    npy_source *source;
+    void *source_context;
+    /* What read_descriptor reads. */
     int descriptor;
     bool close_descriptor;
 
@@ -26,6 +29,13 @@ static const unsigned char magic[NPY_MAGIC_SIZE] = {0x93, 'N', 'U', 'M', 'P', 'Y
 
 /* ---- Opening and closing ---- */
 
+static ssize_t read_descriptor(void *context, void *buffer, size_t size)
+{
+    const npy_reader *reader = context;
+
+    return read(reader->descriptor, buffer, size);
+}
+
 static npy_reader *reader_new(struct npy_storage *storage, int descriptor, struct npy_error *error)
 {
     npy_reader *reader = calloc(1, sizeof *reader);
@@ -35,7 +45,20 @@ static npy_reader *reader_new(struct npy_storage *storage, int descriptor, struc
         return NULL;
     }
     reader->storage = storage;
+    reader->source = read_descriptor;
+    reader->source_context = reader;
     reader->descriptor = descriptor;
+    return reader;
+}
+
+npy_reader *npy_open_source(npy_source *source, void *context, struct npy_error *error)
+{
+    npy_reader *reader = reader_new(NULL, -1, error);
+
+    if (reader) {
+        reader->source = source;
+        reader->source_context = context;
+    }
     return reader;
 }
 
@@ -152,7 +175,8 @@ static int read_some(npy_reader *reader, void *buffer, size_t size, size_t *got,
             memcpy(buffer, (char *)reader->storage->base + reader->consumed, *got);
     } else {
         while (*got < size) {
-            ssize_t part = read(reader->descriptor, (char *)buffer + *got, size - *got);
+            ssize_t part =
+                reader->source(reader->source_context, (char *)buffer + *got, size - *got);
 
             if (part < 0 && errno == EINTR)
                 continue;

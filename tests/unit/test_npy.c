@@ -113,6 +113,36 @@ static void the_same_comes_out_of_a_pipe(void **state)
     free(bytes);
 }
 
+struct trickle {
+    const unsigned char *bytes;
+    size_t left;
+};
+
+/* A few bytes at a time. */
+static ssize_t read_trickle(void *context, void *buffer, size_t size)
+{
+    struct trickle *trickle = context;
+    size_t part = size < 7 ? size : 7;
+
+    part = part < trickle->left ? part : trickle->left;
+    memcpy(buffer, trickle->bytes, part);
+    trickle->bytes += part;
+    trickle->left -= part;
+    return (ssize_t)part;
+}
+
+static void the_same_comes_out_of_a_function_that_gives_few_bytes(void **state)
+{
+    struct npy_error error;
+    size_t size;
+    unsigned char *bytes = golden_bytes("npy-read.bin", &size);
+    struct trickle trickle = {bytes, size};
+
+    (void)state;
+    check_golden_file(npy_open_source(read_trickle, &trickle, &error));
+    free(bytes);
+}
+
 /* Reads everything; 0 if the reader found a clean end, -1 on an error. */
 static int drain(npy_reader *reader, size_t *arrays, struct npy_error *error)
 {
@@ -485,6 +515,7 @@ int main(void)
         cmocka_unit_test(every_type_order_and_version_is_read_from_a_file),
         cmocka_unit_test(the_same_comes_out_of_memory),
         cmocka_unit_test(the_same_comes_out_of_a_pipe),
+        cmocka_unit_test(the_same_comes_out_of_a_function_that_gives_few_bytes),
         cmocka_unit_test(a_file_cut_anywhere_is_an_error),
         cmocka_unit_test(files_are_mapped_when_nothing_needs_converting),
         cmocka_unit_test(what_is_written_is_what_numpy_writes),

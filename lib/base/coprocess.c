@@ -1,0 +1,236 @@
+#include "base/coprocess.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <pthread.h>
+#include <signal.h>
+#include <spawn.h>
+#include <stdint.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+extern char **environ;
+
+/* Seconds that a child gets to end by itself. */
+static const double grace = 2;
+
+/* ---- Starting ---- */
+
+/* The shell, with the far ends of the pipes as its standard input and output.  All other ends close
+ * by themselves (O_CLOEXEC).  A process group of its own, so that all of it can be killed. */
+static int spawn(const char *command, int input, int output, pid_t *process)
+{
+    /* Not changed, though the type does not say so. */
+    char *const arguments[] = {(char *)(uintptr_t) "sh", (char *)(uintptr_t) "-c",
+                               (char *)(uintptr_t)command, NULL};
+    posix_spawn_file_actions_t actions;
+    posix_spawnattr_t attributes;
+    sigset_t none, defaults;
+    int failed;
+
+    sigemptyset(&none);
+    sigemptyset(&defaults);
+    sigaddset(&defaults, SIGPIPE);
+    if (posix_spawn_file_actions_init(&actions))
+        return ENOMEM;
+    if (posix_spawnattr_init(&attributes)) {
+        posix_spawn_file_actions_destroy(&actions);
+        return ENOMEM;
+    }
+    failed = posix_spawn_file_actions_adddup2(&actions, input, STDIN_FILENO);
+    if (!failed)
+        failed = posix_spawn_file_actions_adddup2(&actions, output, STDOUT_FILENO);
+    posix_spawnattr_setpgroup(&attributes, 0);
+    posix_spawnattr_setsigmask(&attributes, &none);
+    posix_spawnattr_setsigdefault(&attributes, &defaults);
+    posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETPGROUP | POSIX_SPAWN_SETSIGMASK |
+                                              POSIX_SPAWN_SETSIGDEF);
+    if (!failed)
+        failed = posix_spawn(process, "/bin/sh", &actions, &attributes, arguments, environ);
+    posix_spawnattr_destroy(&attributes);
+    posix_spawn_file_actions_destroy(&actions);
+    return failed;
+}
+
+struct error *coprocess_start(const char *command, double patience, struct coprocess *coprocess)
+{
+    int to_child[2], from_child[2];
+
+    *coprocess = (struct coprocess){.input = -1, .output = -1, .patience = patience};
+    if (pipe2(to_child, O_CLOEXEC))
+        return error_system("pipe");
+    if (pipe2(from_child, O_CLOEXEC)) {
+        close(to_child[0]);
+        close(to_child[1]);
+        return error_system("pipe");
+    }
+    errno = spawn(command, to_child[0], from_child[1], &coprocess->process);
+    close(to_child[0]);
+    close(from_child[1]);
+    coprocess->input = to_child[1];
+    coprocess->output = from_child[0];
+    /* Only writing: a pipe that is full must not hold us up. */
+    if (errno == 0)
+        fcntl(coprocess->input, F_SETFL, O_NONBLOCK);
+    else
+        coprocess->process = 0;
+    if (coprocess->process == 0) {
+        struct error *error = error_system("/bin/sh");
+
+        coprocess_end(coprocess);
+        return error;
+    }
+    return NULL;
+}
+
+/* ---- Talking ---- */
+
+static double now(void)
+{
+    struct timespec time;
+
+    clock_gettime(CLOCK_MONOTONIC, &time);
+    return (double)time.tv_sec + 1e-9 * (double)time.tv_nsec;
+}
+
+/* poll() that goes on after signals.  0: the time is over. */
+static int wait_for(struct pollfd *files, nfds_t count, double patience)
+{
+    double end = now() + patience;
+
+    for (;;) {
+        double left = end - now();
+        int ready = poll(files, count, left > 0 ? (int)(1000 * (left < 1e6 ? left : 1e6)) + 1 : 0);
+
+        if (ready > 0 || (ready < 0 && errno != EINTR))
+            return ready;
+        if (ready == 0 && now() >= end)
+            return 0;
+    }
+}
+
+/* write() to a child that may be gone, without the signal that this sends. */
+static ssize_t write_quietly(int file, const void *bytes, size_t size)
+{
+    const struct timespec no_time = {0};
+    sigset_t pipe_signal, before;
+    ssize_t written;
+    int reason;
+
+    sigemptyset(&pipe_signal);
+    sigaddset(&pipe_signal, SIGPIPE);
+    pthread_sigmask(SIG_BLOCK, &pipe_signal, &before);
+    written = write(file, bytes, size);
+    reason = errno;
+    if (written < 0 && reason == EPIPE && !sigismember(&before, SIGPIPE))
+        sigtimedwait(&pipe_signal, NULL, &no_time);
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    errno = reason;
+    return written;
+}
+
+static struct error *timed_out(const struct coprocess *coprocess, const char *what)
+{
+    return error_make("%s within %g seconds", what, coprocess->patience);
+}
+
+struct error *coprocess_send(struct coprocess *coprocess, const void *bytes, size_t size)
+{
+    const char *next = bytes;
+
+    while (size) {
+        struct pollfd files[] = {{.fd = coprocess->input, .events = POLLOUT},
+                                 {.fd = coprocess->output, .events = POLLIN}};
+        ssize_t written;
+
+        if (wait_for(files, 2, coprocess->patience) == 0)
+            return timed_out(coprocess, "read nothing");
+        if (files[1].revents & POLLIN)
+            return error_make("wrote before it was asked");
+        if (files[0].revents & POLLERR || files[1].revents & POLLHUP)
+            return coprocess_gone(coprocess);
+        written = write_quietly(coprocess->input, next, size);
+        if (written < 0 && errno == EPIPE)
+            return coprocess_gone(coprocess);
+        if (written < 0 && errno != EAGAIN && errno != EINTR)
+            return error_system("writing");
+        if (written > 0) {
+            next += written;
+            size -= (size_t)written;
+        }
+    }
+    return NULL;
+}
+
+ssize_t coprocess_read(void *context, void *buffer, size_t size)
+{
+    struct coprocess *coprocess = context;
+    struct pollfd file = {.fd = coprocess->output, .events = POLLIN};
+    int ready = wait_for(&file, 1, coprocess->patience);
+    ssize_t got;
+
+    if (ready == 0)
+        errno = ETIMEDOUT;
+    if (ready <= 0)
+        return -1;
+    if (size > coprocess->allowance)
+        size = coprocess->allowance;
+    if (size == 0) {
+        errno = EMSGSIZE;
+        return -1;
+    }
+    got = read(coprocess->output, buffer, size);
+    if (got > 0)
+        coprocess->allowance -= (size_t)got;
+    coprocess->silent = got == 0;
+    return got;
+}
+
+/* ---- Ending ---- */
+
+/* Waits for the child for some time; true if it has ended. */
+static bool await_end(struct coprocess *coprocess, double patience)
+{
+    double end = now() + patience;
+
+    while (!coprocess->ended) {
+        pid_t ended = waitpid(coprocess->process, &coprocess->status, WNOHANG);
+        const struct timespec moment = {.tv_nsec = 2000000};
+
+        coprocess->ended = ended == coprocess->process || (ended < 0 && errno == ECHILD);
+        if (!coprocess->ended && now() >= end)
+            return false;
+        if (!coprocess->ended)
+            nanosleep(&moment, NULL);
+    }
+    return true;
+}
+
+struct error *coprocess_gone(struct coprocess *coprocess)
+{
+    if (!await_end(coprocess, 1))
+        return error_make("closed its input or output");
+    if (WIFSIGNALED(coprocess->status))
+        return error_make("was killed by signal %d (%s)", WTERMSIG(coprocess->status),
+                          strsignal(WTERMSIG(coprocess->status)));
+    return error_make("exited with status %d", WEXITSTATUS(coprocess->status));
+}
+
+void coprocess_end(struct coprocess *coprocess)
+{
+    if (coprocess->input >= 0)
+        close(coprocess->input);
+    if (coprocess->output >= 0)
+        close(coprocess->output);
+    coprocess->input = coprocess->output = -1;
+    if (coprocess->process == 0)
+        return;
+    if (!await_end(coprocess, grace)) {
+        kill(-coprocess->process, SIGKILL);
+        await_end(coprocess, 3600);
+    }
+    coprocess->process = 0;
+}

@@ -1,0 +1,47 @@
+/* A child process on two pipes: what is sent comes in on its standard input, what it writes to its
+ * standard output is the answer; its standard error is ours.
+ *
+ * Nothing here waits for ever: a child that neither reads nor writes is given up after the time
+ * limit, one that ends is noticed, and coprocess_end leaves no process behind.  A child that speaks
+ * while it is still being spoken to is refused, because both sides could then wait for each other.
+ */
+#ifndef SC_COPROCESS_H
+#define SC_COPROCESS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <sys/types.h>
+
+#include "error.h"
+
+struct coprocess {
+    pid_t process;     /* also its process group; 0: none */
+    int input, output; /* our ends: the child's standard input and output */
+    double patience;   /* seconds */
+    size_t allowance;  /* bytes that may still be read: guards against an endless answer */
+    bool silent;       /* there is nothing more to read */
+    bool ended;        /* waited for: */
+    int status;
+};
+
+/* Starts `command` with /bin/sh. */
+struct error *coprocess_start(const char *command, double patience,
+                              struct coprocess *coprocess) MUST_CHECK;
+
+/* Sends all bytes. */
+struct error *coprocess_send(struct coprocess *coprocess, const void *bytes,
+                             size_t size) MUST_CHECK;
+
+/* Reads as read(2) does, for npy_open_source; context is the coprocess.  errno is ETIMEDOUT when
+ * nothing came within the time limit, EMSGSIZE when more comes than is allowed. */
+ssize_t coprocess_read(void *coprocess, void *buffer, size_t size);
+
+/* Why the child no longer answers: "exited with status 1", "was killed by signal 9 (Killed)" or
+ * "closed its output". */
+struct error *coprocess_gone(struct coprocess *coprocess) MUST_CHECK;
+
+/* Closes the pipes, gives the child a moment to end by itself, else kills it and all that it
+ * started. */
+void coprocess_end(struct coprocess *coprocess);
+
+#endif

@@ -1,0 +1,25 @@
+/* Where synthesis starts: some series for each class. */
+#ifndef SC_CONDENSE_START_H
+#define SC_CONDENSE_START_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "dataset.h"
+#include "error.h"
+
+enum start_kind {
+    START_REAL,   /* real series of the class, drawn at random */
+    START_KMEANS, /* centres of the class by k-means */
+    START_NOISE,  /* Gaussian, with the mean and deviation of each channel */
+};
+
+/* Fills x (per_class, V, C, L): `per_class` rounds of one series for each class of the set.
+ * No two series of a class start from the same place, because they would stay the same: copies in
+ * the set (sc-balance) are passed over, and when a class has nothing else left, its series come
+ * again under noise of a tenth of the channel's deviation.  *repeated counts those.
+ * A class without series is an error, except for noise. */
+struct error *start_series(const struct dataset *set, enum start_kind kind, size_t per_class,
+                           uint64_t seed, float *x, size_t *repeated) MUST_CHECK;
+
+#endif

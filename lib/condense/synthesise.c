@@ -1,0 +1,288 @@
+/* All series are kept round after round, (per_class, V, C, L), so that a batch is one piece: a
+ * round of V, or everything.  Each worker has a slot with the memory that one batch needs. */
+#include "condense/synthesise.h"
+
+#include <math.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/parallel.h"
+#include "nn/backend_cpu.h"
+#include "nn/optimiser.h"
+
+struct synthesis_options synthesis_defaults(void)
+{
+    return (struct synthesis_options){.per_class = 10,
+                                      .start = START_REAL,
+                                      .steps = 2000,
+                                      .rate = 0.2,
+                                      .objective = objective_defaults()};
+}
+
+/* What one batch needs while it is worked on. */
+struct workspace {
+    struct optimiser adam;
+    float *best_x; /* (batch, C, L) */
+    float *dx;     /* (batch, C, L) */
+    float *logits; /* (batch, V) */
+};
+
+/* What became of a batch. */
+struct batch_result {
+    struct error *error;
+    struct objective_value first, best;
+    size_t best_step;
+};
+
+struct synthesis {
+    const struct synthesis_options *options;
+    struct objective objective;
+    size_t classes, series;   /* V; floats of a series */
+    size_t batches, batch;    /* how many, of how many series */
+    size_t slots;             /* batches worked on side by side */
+    int32_t *labels;          /* (batch,): 0..V-1 again and again */
+    float *x;                 /* (per_class, V, C, L) */
+    float *logits;            /* (per_class, V, V), of the best */
+    struct workspace *spaces; /* (slots,) */
+    struct batch_result *results;
+    atomic_size_t done; /* steps */
+};
+
+/* ---- Memory ---- */
+
+static struct error *make_workspace(const struct synthesis *synthesis, struct workspace *space)
+{
+    struct optimiser_options adam = optimiser_defaults(OPTIMISER_ADAM);
+    size_t floats = synthesis->batch * synthesis->series;
+
+    adam.beta1 = 0.5;
+    adam.beta2 = 0.9;
+    TRY(optimiser_new(&adam, backend_cpu(), floats, &space->adam));
+    space->best_x = calloc(floats, sizeof *space->best_x);
+    space->dx = calloc(floats, sizeof *space->dx);
+    space->logits = calloc(synthesis->batch, synthesis->classes * sizeof *space->logits);
+    if (!space->best_x || !space->dx || !space->logits)
+        return error_memory("a batch");
+    return NULL;
+}
+
+static void synthesis_free(struct synthesis *synthesis)
+{
+    for (size_t i = 0; synthesis->spaces && i < synthesis->slots; i++) {
+        optimiser_free(&synthesis->spaces[i].adam);
+        free(synthesis->spaces[i].best_x);
+        free(synthesis->spaces[i].dx);
+        free(synthesis->spaces[i].logits);
+    }
+    for (size_t i = 0; synthesis->results && i < synthesis->batches; i++)
+        error_free(synthesis->results[i].error);
+    objective_free(&synthesis->objective);
+    free(synthesis->labels);
+    free(synthesis->x);
+    free(synthesis->logits);
+    free(synthesis->spaces);
+    free(synthesis->results);
+}
+
+/* How the series are cut into batches, and how many of those run side by side. */
+static void lay_out(const struct guide *guide, struct synthesis *synthesis)
+{
+    size_t per_class = synthesis->options->per_class;
+
+    synthesis->batches = synthesis->options->by_round ? per_class : 1;
+    synthesis->batch = per_class / synthesis->batches * synthesis->classes;
+    /* With fewer rounds than threads it is better to split up each round. */
+    synthesis->slots =
+        guide->side_by_side && synthesis->batches >= parallel_threads() ? parallel_threads() : 1;
+}
+
+static struct error *synthesis_make(const struct guide *guide, const struct transform *transform,
+                                    struct synthesis *synthesis)
+{
+    size_t all = synthesis->options->per_class * synthesis->classes;
+
+    lay_out(guide, synthesis);
+    TRY(objective_make(&synthesis->options->objective, guide, transform, synthesis->slots,
+                       synthesis->batch, &synthesis->objective));
+    synthesis->labels = calloc(synthesis->batch, sizeof *synthesis->labels);
+    synthesis->x = calloc(all, synthesis->series * sizeof *synthesis->x);
+    synthesis->logits = calloc(all, synthesis->classes * sizeof *synthesis->logits);
+    synthesis->spaces = calloc(synthesis->slots, sizeof *synthesis->spaces);
+    synthesis->results = calloc(synthesis->batches, sizeof *synthesis->results);
+    if (!synthesis->labels || !synthesis->x || !synthesis->logits || !synthesis->spaces ||
+        !synthesis->results)
+        return error_memory("the condensed series");
+    for (size_t i = 0; i < synthesis->batch; i++)
+        synthesis->labels[i] = (int32_t)(i % synthesis->classes);
+    for (size_t i = 0; i < synthesis->slots; i++)
+        TRY(make_workspace(synthesis, &synthesis->spaces[i]));
+    return NULL;
+}
+
+/* ---- One batch ---- */
+
+static struct error *diverged(const struct synthesis *synthesis, size_t batch, size_t step)
+{
+    char where[64] = "";
+
+    if (synthesis->batches > 1)
+        snprintf(where, sizeof where, "round %zu, ", batch + 1);
+    if (step == 0)
+        return error_make("%sthe loss of the first series is not a number: are the series of the "
+                          "scale that the teacher was trained on?",
+                          where);
+    return error_make("%sstep %zu: the loss is no longer a number; a smaller learning rate than %g "
+                      "may help",
+                      where, step, synthesis->options->rate);
+}
+
+static void report(struct synthesis *synthesis, double loss)
+{
+    const struct synthesis_options *options = synthesis->options;
+    size_t done = atomic_fetch_add(&synthesis->done, 1) + 1;
+
+    if (options->progress)
+        options->progress(options->context, done, synthesis->batches * (options->steps + 1), loss);
+}
+
+/* Step 0 judges the start, and the last one only judges what the one before it made. */
+static struct error *optimise_batch(struct synthesis *synthesis, size_t batch, size_t slot)
+{
+    const struct synthesis_options *options = synthesis->options;
+    struct workspace *space = &synthesis->spaces[slot];
+    struct batch_result *result = &synthesis->results[batch];
+    size_t floats = synthesis->batch * synthesis->series;
+    size_t logits = synthesis->batch * synthesis->classes;
+    float *x = synthesis->x + batch * floats, *best_logits = synthesis->logits + batch * logits;
+
+    optimiser_reset(&space->adam);
+    for (size_t step = 0; step <= options->steps; step++) {
+        struct objective_value value;
+
+        TRY(objective_evaluate(&synthesis->objective, slot, synthesis->batch, x, synthesis->labels,
+                               space->logits, space->dx, &value));
+        if (!isfinite(value.loss))
+            return diverged(synthesis, batch, step);
+        if (step == 0)
+            result->first = value;
+        if (step == 0 || value.loss < result->best.loss) {
+            result->best = value;
+            result->best_step = step;
+            memcpy(space->best_x, x, floats * sizeof *x);
+            memcpy(best_logits, space->logits, logits * sizeof *best_logits);
+        }
+        if (step < options->steps)
+            optimiser_step(&space->adam, cosine_rate(options->rate, step, options->steps),
+                           space->dx, x);
+        report(synthesis, value.loss);
+    }
+    memcpy(x, space->best_x, floats * sizeof *x);
+    return NULL;
+}
+
+static void optimise_task(void *context, size_t batch, unsigned worker)
+{
+    struct synthesis *synthesis = context;
+
+    synthesis->results[batch].error = optimise_batch(synthesis, batch, worker);
+}
+
+/* The first error in the order of the batches. */
+static struct error *optimise_all(struct synthesis *synthesis)
+{
+    if (synthesis->slots > 1)
+        parallel_for(synthesis->batches, optimise_task, synthesis);
+    for (size_t i = 0; i < synthesis->batches; i++) {
+        struct error *error;
+
+        if (synthesis->slots == 1)
+            optimise_task(synthesis, i, 0);
+        error = synthesis->results[i].error;
+        synthesis->results[i].error = NULL;
+        if (error)
+            return error;
+    }
+    return NULL;
+}
+
+/* ---- All of it ---- */
+
+static void add_value(struct objective_value *sum, const struct objective_value *value,
+                      double weight)
+{
+    sum->loss += weight * value->loss;
+    sum->cross_entropy += weight * value->cross_entropy;
+    sum->apart += weight * value->apart;
+}
+
+static void sum_up(const struct synthesis *synthesis, struct synthesis_result *result)
+{
+    double weight = 1.0 / (double)synthesis->batches;
+
+    for (size_t i = 0; i < synthesis->batches; i++) {
+        add_value(&result->first, &synthesis->results[i].first, weight);
+        add_value(&result->best, &synthesis->results[i].best, weight);
+        result->best_step += weight * (double)synthesis->results[i].best_step;
+    }
+}
+
+/* Class by class. */
+static void gather(const struct synthesis *synthesis, struct dataset *condensed)
+{
+    size_t classes = synthesis->classes, per_class = synthesis->options->per_class;
+
+    for (size_t label = 0; label < classes; label++)
+        for (size_t round = 0; round < per_class; round++) {
+            size_t from = round * classes + label, to = label * per_class + round;
+
+            memcpy(condensed->x + to * synthesis->series, synthesis->x + from * synthesis->series,
+                   synthesis->series * sizeof *condensed->x);
+            memcpy(condensed->soft + to * classes, synthesis->logits + from * classes,
+                   classes * sizeof *condensed->soft);
+            condensed->y[to] = (int32_t)label;
+        }
+}
+
+static struct error *check_shapes(const struct dataset *set, const struct guide *guide)
+{
+    if (guide->channels != set->channels || guide->length != set->length)
+        return error_make("the teacher is for series of %zu channels and %zu steps, these have %zu "
+                          "and %zu",
+                          guide->channels, guide->length, set->channels, set->length);
+    if (guide->classes != set->classes)
+        return error_make("the teacher knows %zu classes, the set has %zu", guide->classes,
+                          set->classes);
+    return NULL;
+}
+
+struct error *synthesise(const struct synthesis_options *options, const struct dataset *set,
+                         const struct guide *guide, const struct transform *transform,
+                         struct dataset *condensed, struct synthesis_result *result)
+{
+    struct synthesis synthesis = {
+        .options = options, .classes = set->classes, .series = set->channels * set->length};
+    struct error *error;
+
+    memset(condensed, 0, sizeof *condensed);
+    memset(result, 0, sizeof *result);
+    TRY(check_shapes(set, guide));
+    error = dataset_new(options->per_class * set->classes, set->channels, set->length, set->classes,
+                        true, condensed);
+    if (!error)
+        error = synthesis_make(guide, transform, &synthesis);
+    if (!error)
+        error = start_series(set, options->start, options->per_class, options->seed, synthesis.x,
+                             &result->repeated);
+    if (!error)
+        error = optimise_all(&synthesis);
+    if (!error) {
+        sum_up(&synthesis, result);
+        gather(&synthesis, condensed);
+        error = dataset_copy_texts(set, condensed);
+    }
+    synthesis_free(&synthesis);
+    if (error)
+        dataset_free(condensed);
+    return error;
+}
