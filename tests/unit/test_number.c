@@ -178,6 +178,23 @@ static void random_numbers_are_read_as_strtod_reads_them(void **state)
     }
 }
 
+/* The longest divisors leave the fewest bits, so that only the rest of the division tells a number
+ * from a halfway case. */
+static void the_rest_of_a_division_decides(void **state)
+{
+    struct random_stream random = random_stream(1, RANDOM_TEST, 4);
+    char text[64];
+
+    (void)state;
+    for (int i = 0; i < 60000; i++) {
+        uint64_t digits = 1000000000000000000u + random_below(&random, 9000000000000000000u);
+
+        snprintf(text, sizeof text, "%llue-%d", (unsigned long long)digits,
+                 24 + (int)random_below(&random, 4));
+        check_as_strtod(text);
+    }
+}
+
 /* Decimals that lie exactly between two doubles, where ties must go to even. */
 static void halfway_cases_go_to_even(void **state)
 {
@@ -339,6 +356,7 @@ int main(void)
         cmocka_unit_test(hard_cases_are_rounded_as_strtod_does),
         cmocka_unit_test(digits_far_behind_the_point_count),
         cmocka_unit_test(random_numbers_are_read_as_strtod_reads_them),
+        cmocka_unit_test(the_rest_of_a_division_decides),
         cmocka_unit_test(halfway_cases_go_to_even),
         cmocka_unit_test(reading_stops_where_the_number_does),
         cmocka_unit_test(the_locale_does_not_matter),
