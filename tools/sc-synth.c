@@ -41,7 +41,7 @@ static const struct cli_option options[] = {
     {0, "steps", "N", CLI_SIZE, CLI_AT(synth_options, synthesis.steps),
      "steps of the optimiser; 0: keep the start", .high = 1e9},
     {'r', "rate", "R", CLI_REAL, CLI_AT(synth_options, synthesis.rate), "learning rate", .low = 0,
-     .high = 1000},
+     .high = 1e30},
     {0, "weight-ce", "W", CLI_REAL, CLI_AT(synth_options, synthesis.objective.cross_entropy),
      "weight of the cross-entropy", .low = 0, .high = 1e6},
     {0, "weight-bn", "W", CLI_REAL, CLI_AT(synth_options, synthesis.objective.matching.weight),
@@ -159,6 +159,8 @@ static void condense(const struct synth_options *opt, const struct dataset *set,
     if (result.repeated)
         cli_say("%zu series start from others under noise: some classes have too few",
                 result.repeated);
+    if (synthesis.steps && !(result.best_step > 0))
+        cli_warn("no step was better than the start: try a smaller --rate");
     cli_say("loss %.4f -> %.4f: cross-entropy %.4f -> %.4f, statistics %.4f -> %.4f",
             result.first.loss, result.best.loss, result.first.cross_entropy,
             result.best.cross_entropy, result.first.apart, result.best.apart);
