@@ -6,6 +6,7 @@
 
 #include "common/cli.h"
 #include "common/progress.h"
+#include "common/shapelets.h"
 #include "condense/synthesise.h"
 #include "file.h"
 #include "nn/backend_cpu.h"
@@ -15,10 +16,10 @@ struct synth_options {
     struct cli_common common;
     const char *teacher, *command;
     double patience;
-    const char *pool, *window;
+    struct shapelets_cli shapelets;
+    char teacher_window[24];
     const char *labels;
     int start, norm, statistics;
-    double matching_weight;
     struct synthesis_options synthesis;
 };
 
@@ -32,11 +33,7 @@ static const struct cli_option options[] = {
      "a program that does what a teacher does, instead (sc-teacher-command(7))"},
     {0, "teacher-timeout", "S", CLI_REAL, CLI_AT(synth_options, patience),
      "seconds that it may take for an answer", .low = 0.001, .high = 1e6, .unrecorded = true},
-    {'s', "shapelets", "FILE", CLI_FILE, CLI_AT(synth_options, pool),
-     "the pool that the teacher was trained with"},
-    {'w', "window", "W", CLI_TEXT, CLI_AT(synth_options, window),
-     "try each shapelet up to W steps around its place, 'full': everywhere, or 'found': as when it "
-     "was found"},
+    SHAPELETS_OPTIONS(synth_options),
     {'n', "spc", "N", CLI_SIZE, CLI_AT(synth_options, synthesis.per_class), "series per class",
      .low = 1, .high = 1e6},
     {'i', "init", "KIND", CLI_CHOICE, CLI_AT(synth_options, start), "what to start from",
@@ -44,7 +41,7 @@ static const struct cli_option options[] = {
     {0, "steps", "N", CLI_SIZE, CLI_AT(synth_options, synthesis.steps),
      "steps of the optimiser; 0: keep the start", .high = 1e9},
     {'r', "rate", "R", CLI_REAL, CLI_AT(synth_options, synthesis.rate), "learning rate", .low = 0,
-     .high = 1000},
+     .high = 1e30},
     {0, "weight-ce", "W", CLI_REAL, CLI_AT(synth_options, synthesis.objective.cross_entropy),
      "weight of the cross-entropy", .low = 0, .high = 1e6},
     {0, "weight-bn", "W", CLI_REAL, CLI_AT(synth_options, synthesis.objective.matching.weight),
@@ -70,43 +67,57 @@ static const struct cli_program program = {
     .random = true,
 };
 
-/* "20", "full" or "found". */
-static size_t parse_window(const char *text)
-{
-    char *end;
-    unsigned long long window;
-
-    if (!text || strcmp(text, "found") == 0)
-        return TRANSFORM_AS_FOUND;
-    if (strcmp(text, "full") == 0)
-        return TRANSFORM_FULL;
-    window = strtoull(text, &end, 10);
-    if (*text < '0' || *text > '9' || *end || window >= TRANSFORM_AS_FOUND)
-        cli_usage("--window: '%s' is neither a number of steps nor 'full' nor 'found'", text);
-    return (size_t)window;
-}
-
 static void check_usage(struct synth_options *opt)
 {
     if (!opt->teacher && !opt->command)
         cli_usage("which teacher? Give --teacher=FILE or --teacher-command=CMD");
     if (opt->teacher && opt->command)
         cli_usage("--teacher and --teacher-command exclude each other");
-    if (opt->window && !opt->pool)
-        cli_usage("--window is of no use without --shapelets");
     opt->synthesis.start = (enum start_kind)opt->start;
     opt->synthesis.objective.matching.squared = opt->norm == 1;
     opt->synthesis.by_round = opt->statistics == 1;
     opt->synthesis.seed = opt->common.seed;
 }
 
-static void open_guide(const struct synth_options *opt, const struct dataset *set,
-                       const struct transform *transform, struct teacher *teacher,
+/* What the teacher's provenance says about its shapelets must be true of ours: other shapelets, or
+ * the same tried at other places, are other features.  A window that is not given is the teacher's.
+ */
+static void match_provenance(const struct teacher *teacher, const struct shapelet_pool *pool,
+                             struct synth_options *opt)
+{
+    const char *line = teacher->notes ? strstr(teacher->notes, "sc-teacher ") : NULL;
+    const char *found;
+    char *window = opt->teacher_window;
+
+    if (!line || !opt->shapelets.pool || teacher->network->architecture.features == 0)
+        return;
+    if (!strstr(line, pool->digest))
+        cli_check(error_make("%s: not the pool that %s was trained with",
+                             file_shown(opt->shapelets.pool), file_shown(opt->teacher)));
+    found = strstr(line, " --window=");
+    if (!found || sscanf(found, " --window=%23s", window) != 1)
+        strcpy(window, "found");
+    if (!opt->shapelets.window)
+        opt->shapelets.window = window;
+    else if (strcmp(opt->shapelets.window, window) != 0)
+        cli_check(error_make("%s was trained with --window=%s", file_shown(opt->teacher), window));
+}
+
+static void make_transform(const struct synth_options *opt, const struct shapelet_pool *pool,
+                           const struct dataset *set, struct transform *transform)
+{
+    *transform = (struct transform){0};
+    if (opt->shapelets.pool)
+        cli_check(error_in(file_shown(opt->shapelets.pool),
+                           transform_make(pool, set->channels, set->length,
+                                          shapelets_window(opt->shapelets.window), transform)));
+}
+
+static void open_guide(const struct synth_options *opt, const struct teacher *teacher,
+                       const struct dataset *set, const struct transform *transform,
                        struct guide *guide)
 {
-    memset(teacher, 0, sizeof *teacher);
     if (opt->teacher) {
-        cli_check(teacher_read(opt->teacher, backend_cpu(), teacher));
         cli_check(guide_from_teacher(teacher, guide));
         if (!guide->statistics && opt->synthesis.objective.matching.weight > 0)
             cli_say("%s has no batch normalisation: there are no statistics to match",
@@ -130,46 +141,54 @@ static void show_step(void *context, size_t done, size_t total, double loss)
     progress_update(done, text);
 }
 
+static void condense(const struct synth_options *opt, const struct dataset *set,
+                     struct guide *guide, const struct transform *transform,
+                     struct dataset *condensed)
+{
+    struct synthesis_options synthesis = opt->synthesis;
+    struct synthesis_result result;
+    struct error *error;
+
+    synthesis.progress = show_step;
+    progress_start("sc-synth", synthesis_steps(&synthesis), opt->common.quiet);
+    error = synthesise(&synthesis, set, guide, opt->shapelets.pool ? transform : NULL, condensed,
+                       &result);
+    progress_end();
+    guide_close(guide); /* also when it failed: a program must not outlive us */
+    cli_check(error_in(file_shown(cli_input(&opt->common)), error));
+    if (result.repeated)
+        cli_say("%zu series start from others under noise: some classes have too few",
+                result.repeated);
+    if (synthesis.steps && !(result.best_step > 0))
+        cli_warn("no step was better than the start: try a smaller --rate");
+    cli_say("loss %.4f -> %.4f: cross-entropy %.4f -> %.4f, statistics %.4f -> %.4f",
+            result.first.loss, result.best.loss, result.first.cross_entropy,
+            result.best.cross_entropy, result.first.apart, result.best.apart);
+}
+
 int main(int argc, char **argv)
 {
     struct synth_options opt = {.patience = 600, .synthesis = synthesis_defaults()};
     struct dataset set, condensed;
-    struct shapelet_pool pool = {0};
-    struct transform transform = {0};
-    struct teacher teacher;
+    struct shapelet_pool pool;
+    struct transform transform;
+    struct teacher teacher = {0};
     struct guide guide;
-    struct synthesis_result result;
-    struct error *error;
-    const char *input, *digests[3];
-    size_t window;
+    const char *digests[3];
 
     cli_parse(argc, argv, &program, &opt);
     check_usage(&opt);
-    window = parse_window(opt.window);
-    input = cli_input(&opt.common);
-    cli_check(dataset_read(input, opt.labels, DATASET_LABELLED, &set));
-    if (opt.pool) {
-        cli_check(slp_read(opt.pool, &pool));
-        cli_check(error_in(file_shown(opt.pool),
-                           transform_make(&pool, set.channels, set.length, window, &transform)));
-    }
-    open_guide(&opt, &set, &transform, &teacher, &guide);
-    opt.synthesis.progress = show_step;
-    progress_start("sc-synth",
-                   (opt.synthesis.steps + 1) *
-                       (opt.synthesis.by_round ? opt.synthesis.per_class : 1),
-                   opt.common.quiet);
-    error =
-        synthesise(&opt.synthesis, &set, &guide, opt.pool ? &transform : NULL, &condensed, &result);
-    progress_end();
-    guide_close(&guide);
-    cli_check(error_in(file_shown(input), error));
-    cli_say("loss %.4f -> %.4f (cross-entropy %.4f -> %.4f, statistics %.4f -> %.4f)",
-            result.first.loss, result.best.loss, result.first.cross_entropy,
-            result.best.cross_entropy, result.first.apart, result.best.apart);
+    shapelets_source(&opt.shapelets, &pool);
+    if (opt.teacher)
+        cli_check(teacher_read(opt.teacher, backend_cpu(), &teacher));
+    match_provenance(&teacher, &pool, &opt);
+    cli_check(dataset_read(cli_input(&opt.common), opt.labels, DATASET_LABELLED, &set));
+    make_transform(&opt, &pool, &set, &transform);
+    open_guide(&opt, &teacher, &set, &transform, &guide);
+    condense(&opt, &set, &guide, &transform, &condensed);
     digests[0] = teacher.digest;
-    digests[1] = set.digest;
-    digests[2] = pool.digest;
+    digests[1] = pool.digest;
+    digests[2] = set.digest;
     cli_write_dataset(&opt.common, &condensed, digests, 3);
     teacher_free(&teacher);
     transform_free(&transform);

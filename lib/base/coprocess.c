@@ -15,7 +15,7 @@
 extern char **environ;
 
 /* Seconds that a child gets to end by itself. */
-static const double grace = 2;
+static const double grace = 5;
 
 /* ---- Starting ---- */
 
@@ -132,11 +132,6 @@ static ssize_t write_quietly(int file, const void *bytes, size_t size)
     return written;
 }
 
-static struct error *timed_out(const struct coprocess *coprocess, const char *what)
-{
-    return error_make("%s within %g seconds", what, coprocess->patience);
-}
-
 struct error *coprocess_send(struct coprocess *coprocess, const void *bytes, size_t size)
 {
     const char *next = bytes;
@@ -146,10 +141,12 @@ struct error *coprocess_send(struct coprocess *coprocess, const void *bytes, siz
                                  {.fd = coprocess->output, .events = POLLIN}};
         ssize_t written;
 
+        coprocess->hopeless = true;
         if (wait_for(files, 2, coprocess->patience) == 0)
-            return timed_out(coprocess, "read nothing");
+            return error_make("read nothing within %g seconds", coprocess->patience);
         if (files[1].revents & POLLIN)
             return error_make("wrote before it was asked");
+        coprocess->hopeless = false;
         if (files[0].revents & POLLERR || files[1].revents & POLLHUP)
             return coprocess_gone(coprocess);
         written = write_quietly(coprocess->input, next, size);
@@ -172,8 +169,10 @@ ssize_t coprocess_read(void *context, void *buffer, size_t size)
     int ready = wait_for(&file, 1, coprocess->patience);
     ssize_t got;
 
-    if (ready == 0)
+    if (ready == 0) {
+        coprocess->hopeless = true;
         errno = ETIMEDOUT;
+    }
     if (ready <= 0)
         return -1;
     if (size > coprocess->allowance)
@@ -211,8 +210,10 @@ static bool await_end(struct coprocess *coprocess, double patience)
 
 struct error *coprocess_gone(struct coprocess *coprocess)
 {
-    if (!await_end(coprocess, 1))
+    if (!await_end(coprocess, 1)) {
+        coprocess->hopeless = true;
         return error_make("closed its input or output");
+    }
     if (WIFSIGNALED(coprocess->status))
         return error_make("was killed by signal %d (%s)", WTERMSIG(coprocess->status),
                           strsignal(WTERMSIG(coprocess->status)));
@@ -228,7 +229,7 @@ void coprocess_end(struct coprocess *coprocess)
     coprocess->input = coprocess->output = -1;
     if (coprocess->process == 0)
         return;
-    if (!await_end(coprocess, grace)) {
+    if (!await_end(coprocess, coprocess->hopeless ? 0 : grace)) {
         kill(-coprocess->process, SIGKILL);
         await_end(coprocess, 3600);
     }

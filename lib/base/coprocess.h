@@ -20,6 +20,7 @@ struct coprocess {
     double patience;   /* seconds */
     size_t allowance;  /* bytes that may still be read: guards against an endless answer */
     bool silent;       /* there is nothing more to read */
+    bool hopeless;     /* it breaks the rules: no use in waiting for its end */
     bool ended;        /* waited for: */
     int status;
 };
@@ -40,8 +41,8 @@ ssize_t coprocess_read(void *coprocess, void *buffer, size_t size);
  * "closed its output". */
 struct error *coprocess_gone(struct coprocess *coprocess) MUST_CHECK;
 
-/* Closes the pipes, gives the child a moment to end by itself, else kills it and all that it
- * started. */
+/* Closes the pipes, gives the child five seconds to end by itself (none if it was given up), then
+ * kills it and all that it started. */
 void coprocess_end(struct coprocess *coprocess);
 
 #endif

@@ -20,6 +20,16 @@ struct synthesis_options synthesis_defaults(void)
                                       .objective = objective_defaults()};
 }
 
+static size_t batch_count(const struct synthesis_options *options)
+{
+    return options->by_round ? options->per_class : 1;
+}
+
+size_t synthesis_steps(const struct synthesis_options *options)
+{
+    return batch_count(options) * (options->steps + 1);
+}
+
 /* What one batch needs while it is worked on. */
 struct workspace {
     struct optimiser adam;
@@ -90,7 +100,7 @@ static void lay_out(const struct guide *guide, struct synthesis *synthesis)
 {
     size_t per_class = synthesis->options->per_class;
 
-    synthesis->batches = synthesis->options->by_round ? per_class : 1;
+    synthesis->batches = batch_count(synthesis->options);
     synthesis->batch = per_class / synthesis->batches * synthesis->classes;
     /* With fewer rounds than threads it is better to split up each round. */
     synthesis->slots =
@@ -143,7 +153,7 @@ static void report(struct synthesis *synthesis, double loss)
     size_t done = atomic_fetch_add(&synthesis->done, 1) + 1;
 
     if (options->progress)
-        options->progress(options->context, done, synthesis->batches * (options->steps + 1), loss);
+        options->progress(options->context, done, synthesis_steps(options), loss);
 }
 
 /* Step 0 judges the start, and the last one only judges what the one before it made. */

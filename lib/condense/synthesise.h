@@ -38,6 +38,9 @@ struct synthesis_options {
 
 struct synthesis_options synthesis_defaults(void);
 
+/* The total that progress will be told of. */
+size_t synthesis_steps(const struct synthesis_options *options);
+
 struct synthesis_result {
     struct objective_value first,
         best;         /* means over the batches: at the start, at the lowest loss */
