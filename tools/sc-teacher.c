@@ -164,7 +164,7 @@ static void write_teacher(const struct teacher_cli *opt, const struct sets *sets
 
 int main(int argc, char **argv)
 {
-    struct teacher_cli opt = {.training = training_defaults(4000, 256, 1e-3),
+    struct teacher_cli opt = {.training = training_defaults(2000, 256, 1e-3),
                               .checkpoint_every = 10};
     struct architecture architecture;
     struct shapelet_pool pool;

@@ -1,5 +1,5 @@
-/* What is in a file: datasets, other NPY arrays, shapelet pools, teachers.  The kind of a file is told from
- * its first bytes. */
+/* What is in a file: datasets, other NPY arrays, shapelet pools, teachers.  The kind of a file is
+ * told from its first bytes. */
 #ifndef SC_DATA_INFO_H
 #define SC_DATA_INFO_H
 

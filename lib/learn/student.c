@@ -84,7 +84,8 @@ static struct error *train_student(struct students *students, size_t student)
 {
     const struct network *network = students->network;
     struct train_options train = students->options->train;
-    float *parameters = calloc(network->parameter_count + network->buffer_count, sizeof *parameters);
+    float *parameters =
+        calloc(network->parameter_count + network->buffer_count, sizeof *parameters);
     float *buffers = parameters + network->parameter_count;
     struct train_result result;
     struct error *error;
@@ -132,11 +133,8 @@ struct error *students_train(const struct student_options *options, const struct
                              const struct train_set *validation, const struct train_set *test,
                              struct score *scores)
 {
-    struct students students = {.options = options,
-                                .set = set,
-                                .validation = validation,
-                                .test = test,
-                                .scores = scores};
+    struct students students = {
+        .options = options, .set = set, .validation = validation, .test = test, .scores = scores};
     struct network *network;
     struct error *error;
 

@@ -51,10 +51,10 @@ struct train_options {
     bool cosine;      /* the rate falls to 0 over the epochs by a cosine, epoch by epoch */
     struct loss loss; /* of training; validation too, but by labels where it has no targets */
     uint64_t seed;
-    uint64_t index;  /* which of several networks of this seed */
+    uint64_t index; /* which of several networks of this seed */
     enum train_choice choose;
     size_t validate_every; /* epochs from one validation to the next; 0: 1.  The last has one. */
-    size_t patience; /* stop after that many epochs without a better one; 0: never */
+    size_t patience;       /* stop after that many epochs without a better one; 0: never */
 
     const char *checkpoint;  /* file, or NULL */
     size_t checkpoint_every; /* epochs from one writing to the next; 0: 10 */

@@ -71,6 +71,20 @@ test_that 'series without labels are a dataset without classes' '
     sc-info x.npy | grep -q "90 series, 1 channel, 128 steps, no labels$"
     test "$(member x.npy labelled) $(member x.npy classes)" = "false 0"
 '
+test_that 'a teacher is described by its network, its size and its tensors' '
+    sc-teacher -q cbf.npy -v cbf.npy --steps 5 -n "cnn depth=2 width=8" -o teacher.tch
+    sc-info teacher.tch >text
+    # 8 (3 + 1) + 16, 8 (8 3 + 1) + 16, 3 (8 32 + 1)
+    grep -q "^teacher.tch: teacher, 1035 parameters$" text
+    grep -q "^network   cnn depth=2 width=8 .*channels=1 length=128 classes=3$" text
+    grep -qE "^ +classifier.weight +\(3, 256\)$" text
+    grep -qE "^made by   sc-teacher [0-9.]+ " text
+    sc-info --json teacher.tch >json
+    test "$(json kind <json) $(json parameters <json)" = "teacher 1035"
+    grep -q "{\"name\": \"classifier.bias\", \"shape\": \[3\]}" json
+    head -c 600 teacher.tch >cut.tch
+    fails 1 "cut.tch: " sc-info cut.tch
+'
 test_that 'bad files are refused with the reason' '
     : >empty.npy
     fails 1 "empty.npy: empty file" sc-info empty.npy
@@ -80,7 +94,7 @@ test_that 'bad files are refused with the reason' '
     head -c 47000 cbf.npy >cut.npy
     fails 1 "cut.npy: truncated" sc-info --json cut.npy
     echo "1,2,3" >text.csv
-    fails 1 "text.csv: neither NPY nor a shapelet pool" sc-info text.csv
+    fails 1 "text.csv: neither NPY nor a shapelet pool (.slp) nor a teacher (.tch)" sc-info text.csv
     fails 1 "none.npy: No such file" sc-info none.npy
     fails 1 "Is a directory" sc-info .
     fails 1 "No space left" sc-info cbf.npy -o /dev/full

@@ -22,6 +22,24 @@ test_that 'the seed changes a random choice' '
     sc-select --seed 2 train.npy -o b
     refute cmp -s a b
 '
+test_that 'a teacher compares series by its embedding and labels them' '
+    sc-shapelets -q -k 2 train.npy -o pool.slp
+    sc-teacher -q train.npy -s pool.slp --steps 30 -o with.tch
+    for method in herding kcenter kmeans; do
+        sc-select -m $method -n 3 train.npy -o raw.npy
+        sc-select -m $method -n 3 -t with.tch -s pool.slp --soft --threads 1 train.npy -o soft.npy
+        sc-select -m $method -n 3 -t with.tch -s pool.slp --soft --threads 7 train.npy | cmp - soft.npy
+        test "$(sc-info --json soft.npy | json soft)" = true
+        refute cmp -s raw.npy soft.npy
+    done
+    # The stored labels are what the teacher says: the same share is right.
+    agrees=$(sc-info --json soft.npy | sed -n "s/.*\"agreement\": \([0-9.]*\).*/\1/p")
+    sc-eval --teacher with.tch -s pool.slp soft.npy |
+        awk -v agrees=$agrees "\$1 == \"mean\" { exit (\$2 - 100 * agrees) ^ 2 > 1e-4 }"
+    fails 2 "--soft is of no use without --teacher" sc-select --soft train.npy -o none
+    fails 1 "with.tch: needs the 2 shapelets" sc-select -t with.tch train.npy -o none
+    test ! -e none
+'
 test_that 'bad input is refused with the reason and leaves no file' '
     fails 1 "class 0 has 100 series, 101 are wanted" sc-select -n 101 train.npy -o none
     fails 2 "is too small" sc-select -n 0 train.npy -o none

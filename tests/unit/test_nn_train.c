@@ -272,6 +272,71 @@ static void the_epoch_with_the_lowest_held_out_loss_is_kept(void **state)
     tear_down(&f);
 }
 
+/* Held-out accuracies of all epochs, from another progress function. */
+static bool note_accuracy(void *context, const struct train_epoch *epoch)
+{
+    struct stop_at *at = context;
+
+    at->losses[epoch->epoch] = epoch->validation_accuracy;
+    at->held_out[epoch->epoch] = epoch->validation_loss;
+    return true;
+}
+
+static void the_epoch_can_be_chosen_by_accuracy_or_be_the_last(void **state)
+{
+    struct fixture f;
+    struct train_options options = quick();
+    struct stop_at at = {0};
+    struct train_result result;
+
+    (void)state;
+    set_up(&f);
+    options.progress = note_accuracy;
+    options.context = &at;
+    options.optimiser.rate = 0.1;
+    options.cosine = false;
+    options.choose = TRAIN_CHOOSE_ACCURACY;
+    assert_ok(train_network(f.network, &options, &f.set, &f.validation, f.parameters, f.buffers,
+                            &result));
+    for (size_t epoch = 1; epoch <= options.epochs; epoch++) {
+        double accuracy = at.losses[epoch], best = at.losses[result.best_epoch];
+
+        assert_true(accuracy < best ||
+                    (accuracy == best && at.held_out[epoch] >= at.held_out[result.best_epoch]));
+    }
+    restart(&f);
+    options.choose = TRAIN_CHOOSE_LAST;
+    assert_ok(train_network(f.network, &options, &f.set, &f.validation, f.parameters, f.buffers,
+                            &result));
+    assert_int_equal(result.best_epoch, options.epochs);
+    tear_down(&f);
+}
+
+static void only_epochs_that_were_validated_are_chosen(void **state)
+{
+    struct fixture f;
+    struct train_options options = quick();
+    struct stop_at at = {0};
+    struct train_result result;
+
+    (void)state;
+    set_up(&f);
+    options.progress = note_accuracy;
+    options.context = &at;
+    options.optimiser.rate = 0.1;
+    options.cosine = false;
+    options.epochs = 11;
+    options.validate_every = 4;
+    assert_ok(train_network(f.network, &options, &f.set, &f.validation, f.parameters, f.buffers,
+                            &result));
+    for (size_t epoch = 1; epoch <= options.epochs; epoch++) {
+        assert_int_equal(!isnan(at.held_out[epoch]), epoch % 4 == 0 || epoch == 11);
+        assert_false(at.held_out[epoch] < at.held_out[result.best_epoch]);
+    }
+    assert_true(result.validation_loss == at.held_out[result.best_epoch]);
+    tear_down(&f);
+}
+
 static void training_stops_early_when_nothing_gets_better(void **state)
 {
     struct fixture f;
@@ -363,6 +428,8 @@ int main(void)
         cmocka_unit_test(results_do_not_depend_on_the_number_of_threads),
         cmocka_unit_test(a_pass_works_when_threads_are_added_after_it_was_made),
         cmocka_unit_test(the_epoch_with_the_lowest_held_out_loss_is_kept),
+        cmocka_unit_test(the_epoch_can_be_chosen_by_accuracy_or_be_the_last),
+        cmocka_unit_test(only_epochs_that_were_validated_are_chosen),
         cmocka_unit_test(training_stops_early_when_nothing_gets_better),
         cmocka_unit_test(a_loss_that_is_not_a_number_is_an_error_and_the_best_stays),
         cmocka_unit_test(soft_labels_are_learned),
