@@ -341,7 +341,8 @@ static struct error *search_channel(struct search *search, size_t channel, struc
 {
     struct select_measure measure = {.dataset = search->dataset,
                                      .window = search->options->window,
-                                     .length_normalised = search->options->length_normalised};
+                                     .length_normalised = search->options->length_normalised,
+                                     .one_against_rest = search->options->one_against_rest};
 
     search->channel = channel;
     series_blocks_free(&search->blocks);

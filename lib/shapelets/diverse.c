@@ -4,10 +4,12 @@
  * to the questions in the pool give each series a probability of its own class (naive Bayes with
  * Laplace's correction); one minus that is what is still to be learned about it and becomes its
  * weight, scaled so that all classes weigh the same at the start.  The next shapelet is the one
- * with the largest information gain under these weights.  Refused are candidates that overlap a
- * chosen one in the same series, and near-copies: those whose answers agree with a chosen one's (or
- * its opposite) on more than 95 % of the series.  Only when nothing else is left, nearer copies are
- * let in: up to 98 %, then any. */
+ * with the largest information gain under these weights.
+ *
+ * Refused are candidates that overlap a chosen one in the same series; those of a class that has
+ * its share of the pool; and near-copies, whose answers agree with a chosen one's (or its opposite)
+ * on more than 95 % of the series.  When nothing else is left, nearer copies are let in, up to 98
+ * %, then any; and then classes beyond their share. */
 #include "shapelets/select.h"
 
 #include <math.h>
@@ -29,6 +31,9 @@ struct diverse {
     const struct dataset *dataset;
     const struct found *candidates;
     size_t candidate_count;
+    bool one_against_rest;
+    size_t share;      /* the most shapelets of a class, as long as others have candidates */
+    size_t *taken;     /* (V,) shapelets of each class */
     size_t words;      /* of 64 answers */
     uint64_t *answers; /* (candidates, words): bit i is set if series i is on the near side */
     double *weights;   /* (N,) */
@@ -105,6 +110,21 @@ static double xlogx(double x)
     return x > 0 ? x * log2(x) : 0;
 }
 
+/* Adds all classes but one together. */
+static void merge_rest(double *sides, size_t classes, size_t label)
+{
+    size_t rest = label == 0 ? 1 : 0;
+
+    for (size_t v = 0; v < classes; v++) {
+        if (v == label || v == rest)
+            continue;
+        for (size_t side = 0; side < 2; side++) {
+            sides[2 * rest + side] += sides[2 * v + side];
+            sides[2 * v + side] = 0;
+        }
+    }
+}
+
 /* Information gain of a candidate's question under the weights. */
 static void score_candidate(void *context, size_t c, unsigned worker)
 {
@@ -118,6 +138,8 @@ static void score_candidate(void *context, size_t c, unsigned worker)
     memset(sides, 0, 2 * dataset->classes * sizeof *sides);
     for (size_t i = 0; i < dataset->count; i++)
         sides[2 * (size_t)dataset->y[i] + answer(diverse, c, i)] += diverse->weights[i];
+    if (diverse->one_against_rest)
+        merge_rest(sides, dataset->classes, (size_t)diverse->candidates[c].label);
     for (size_t v = 0; v < dataset->classes; v++) {
         far += sides[2 * v];
         near += sides[2 * v + 1];
@@ -186,7 +208,8 @@ static size_t best_candidate(const struct diverse *diverse, double limit)
     size_t best = diverse->candidate_count;
 
     for (size_t c = 0; c < diverse->candidate_count; c++) {
-        if (diverse->refused[c] || diverse->likeness[c] > limit)
+        if (diverse->refused[c] || diverse->likeness[c] > limit ||
+            diverse->taken[diverse->candidates[c].label] >= diverse->share)
             continue;
         if (best == diverse->candidate_count || diverse->scores[c] > diverse->scores[best])
             best = c;
@@ -206,8 +229,14 @@ static size_t choose(struct diverse *diverse, size_t k, struct found *chosen)
         while ((best = best_candidate(diverse, limits[limit])) == diverse->candidate_count &&
                limit + 1 < LIMITS)
             limit++;
+        if (best == diverse->candidate_count && diverse->share < k) {
+            diverse->share = k;
+            limit = 0;
+            continue;
+        }
         if (best == diverse->candidate_count)
             break;
+        diverse->taken[diverse->candidates[best].label]++;
         chosen[count++] = diverse->candidates[best];
         compare_with(diverse, best);
         learn(diverse, best);
@@ -215,25 +244,30 @@ static size_t choose(struct diverse *diverse, size_t k, struct found *chosen)
     return count;
 }
 
-static struct error *diverse_make(struct diverse *diverse)
+static struct error *diverse_make(struct diverse *diverse, size_t k)
 {
     const struct dataset *dataset = diverse->dataset;
-    size_t count = dataset->count, classes = dataset->classes;
+    size_t count = dataset->count, classes = dataset->classes, present = 0;
 
     diverse->words = (count + 63) / 64;
     diverse->answers = calloc(diverse->candidate_count * diverse->words, sizeof(uint64_t));
     diverse->weights = calloc(count, sizeof(double));
     diverse->log_odds = calloc(count * classes, sizeof(double));
     diverse->counts = calloc(classes, sizeof(size_t));
+    diverse->taken = calloc(classes, sizeof(size_t));
     diverse->scores = calloc(diverse->candidate_count, sizeof(double));
     diverse->likeness = calloc(diverse->candidate_count, sizeof(double));
     diverse->refused = calloc(diverse->candidate_count, sizeof(bool));
     diverse->sides = calloc(parallel_threads() * 2 * classes, sizeof(double));
     if (!diverse->answers || !diverse->weights || !diverse->log_odds || !diverse->counts ||
-        !diverse->scores || !diverse->likeness || !diverse->refused || !diverse->sides)
+        !diverse->taken || !diverse->scores || !diverse->likeness || !diverse->refused ||
+        !diverse->sides)
         return error_memory("choosing diverse shapelets");
     dataset_class_counts(dataset, diverse->counts);
     /* All classes are as likely; one that has no series cannot come up. */
+    for (size_t v = 0; v < classes; v++)
+        present += diverse->counts[v] > 0;
+    diverse->share = (k + present - 1) / present;
     for (size_t v = 0; v < classes; v++)
         if (diverse->counts[v] == 0)
             for (size_t i = 0; i < count; i++)
@@ -248,7 +282,7 @@ struct error *select_diverse(const struct found *candidates, size_t candidate_co
     struct diverse diverse = {
         .dataset = measure->dataset, .candidates = candidates, .candidate_count = candidate_count};
     struct shapelet_pool pool = {0};
-    struct error *error = diverse_make(&diverse);
+    struct error *error = diverse_make(&diverse, k);
 
     if (!error)
         error = candidate_pool(&diverse, &pool);
@@ -262,6 +296,7 @@ struct error *select_diverse(const struct found *candidates, size_t candidate_co
     free(diverse.weights);
     free(diverse.log_odds);
     free(diverse.counts);
+    free(diverse.taken);
     free(diverse.scores);
     free(diverse.likeness);
     free(diverse.refused);

@@ -1,0 +1,90 @@
+#!/bin/sh
+# sc-shapelets and sc-strans
+. "$(dirname "$0")/lib.sh"
+
+pool_size() { sc-info --json "$1" | json count; }
+
+test_that 'the examples of the manual pages run' '
+    run_examples sc-shapelets
+    test "$(pool_size pool.slp)" = 10
+    run_examples sc-strans
+    refute cmp -s features.npy everywhere.npy
+'
+sc-gen planted -n 150 --seed 5 -C 2 -o set.npy
+test_that 'the pool is the same for any number of threads, every instruction set, and without dropping' '
+    for select in top class diverse; do
+        sc-shapelets -q -k 6 --select $select --threads 1 set.npy -o one.slp
+        for threads in 2 7; do
+            sc-shapelets -q -k 6 --select $select --threads $threads set.npy | cmp - one.slp
+        done
+        SHAPECOND_CPU=generic sc-shapelets -q -k 6 --select $select set.npy | cmp - one.slp
+        sc-shapelets -q -k 6 --select $select --measure-all set.npy | cmp - one.slp
+    done
+    sc-strans --threads 1 one.slp set.npy -o one.npy
+    sc-strans --threads 7 one.slp set.npy | cmp - one.npy
+'
+test_that 'more shapelets than candidates gives all there are, with a warning' '
+    sc-prune -n 1 set.npy | sc-shapelets -k 100000 -l 90 -o all.slp 2>said
+    grep -q "only .* shapelets: there are no more candidates that do not overlap" said
+    test "$(pool_size all.slp)" -gt 0
+'
+test_that 'bad input is refused with the reason and leaves no file' '
+    sc-shapelets -q -k 3 -w full set.npy -o full.slp
+    fails 1 "candidates of 5000 steps are longer than the series" sc-shapelets -l 10,5000 set.npy -o none
+    fails 2 "is not a list of lengths" sc-shapelets -l 10,x set.npy -o none
+    fails 2 "is neither a number of steps nor" sc-shapelets -w wide set.npy -o none
+    fails 2 "is none of: top, class, diverse" sc-shapelets --select best set.npy -o none
+    fails 2 "is too small" sc-shapelets -k 0 set.npy -o none
+    sc-gen planted -n 20 -V 1 -o one-class.npy
+    fails 1 "shapelets tell classes apart, but the 20 series have 1 class" \
+        sc-shapelets one-class.npy -o none
+    fails 2 "which pool?" sc-strans -o none
+    fails 2 "is neither a number of steps nor" sc-strans -w x full.slp set.npy -o none
+    sc-gen planted -n 20 -o narrow.npy
+    fails 1 "the pool is for series of 2 channels, not 1" sc-strans full.slp narrow.npy -o none
+    fails 1 "set.npy" sc-strans set.npy set.npy -o none
+    test ! -e none
+'
+
+# recall POOL TRUTH SHIFT: of the planted patterns (of a class, in a channel), the share that is found:
+# a shapelet of that class and channel covers at least half of the pattern in its source series, or
+# is at least half covered by it.  SHIFT moves the truth, to see what chance would find.
+recall() {
+    sc-info --json "$1" |
+        sed -n 's/.*"channel": \([0-9]*\), "start": \([0-9]*\), "length": \([0-9]*\),.*"source": \([0-9]*\),.*/\4 \1 \2 \3/p' >found
+    tail -n +2 "$2" | awk -v shift="$3" '
+        NR == FNR { source[NR] = $1; channel[NR] = $2; start[NR] = $3; len[NR] = $4; n = NR; next }
+        {
+            # The patterns of a class in a channel never overlap: their turn names them.
+            name = $2 "/" $3 "/" turn[$1 " " $3]++
+            all[name] = 1
+            at = ($4 + shift) % (128 - $5)
+            for (k = 1; k <= n; k++) {
+                if (source[k] != $1 || channel[k] != $3)
+                    continue
+                low = start[k] > at ? start[k] : at
+                high = start[k] + len[k] < at + $5 ? start[k] + len[k] : at + $5
+                if (2 * (high - low) >= (len[k] < $5 ? len[k] : $5))
+                    hit[name] = 1
+            }
+        }
+        END {
+            for (name in all) { total++; hits += name in hit }
+            printf "%d %d\n", hits, total
+        }' found -
+}
+test_that 'planted shapelets are found where they are' '
+    hits=0 total=0 chance=0
+    for seed in 1 2 3 4 5; do
+        sc-gen planted -n 200 -V 6 -C 2 --seed $seed --truth truth.tsv -o planted.npy
+        sc-shapelets -q -k 6 --gain one --select class planted.npy -o pool.slp
+        set -- $(recall pool.slp truth.tsv 0)
+        hits=$((hits + $1)) total=$((total + $2))
+        set -- $(recall pool.slp truth.tsv 64)
+        chance=$((chance + $1))
+    done
+    echo "$hits of $total planted patterns found, $chance by chance"
+    test $((10 * hits)) -ge $((9 * total))
+    test $((2 * chance)) -le "$hits"
+'
+finish
