@@ -159,6 +159,9 @@ $(BUILD)/npy-c.pc: Makefile
 check: all $(UNITS) | $(HAVE_check)
 	@tests/run-tests.sh $(BUILD)
 
+demo: all
+	@PATH="$(abspath $(BUILD))/bin:$$PATH" $(MAKE) --no-print-directory -f pipelines/demo.mk RUN=$(BUILD)/demo
+
 # Everything again, built with the sanitizers, in a folder of its own.
 check-asan:
 	@$(MAKE) --no-print-directory check BUILD=$(BUILD)/asan KERNEL_CFLAGS=-O0 \

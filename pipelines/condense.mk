@@ -1,0 +1,78 @@
+# One condensation, stage by stage, with what it is compared to:
+#
+#     make -f pipelines/condense.mk DATA=data/har RUN=run/har SPC=10 SEED=1
+#
+# DATA holds train.npy, val.npy and test.npy, standardised (sc-split, sc-scale).  Every stage is a file
+# in RUN: change an option, or throw a file away, and only what depends on it is made again.  The
+# programs are taken from PATH.  `make -f pipelines/condense.mk ... table` prints the result.
+
+ifndef DATA
+$(error DATA=FOLDER with train.npy, val.npy and test.npy is needed)
+endif
+RUN ?= run
+SPC ?= 10
+SEED ?= 0
+SEEDS ?= 5
+
+# Options of the stages.
+PRUNE ?= --ratio 0.7
+SHAPELETS ?= -k 20 --select class
+TEACHER ?= --steps 4000
+SYNTH ?= --rate 0.05
+STUDENT ?= --batch 100000 --rate 0.0003 --steps 2000
+
+T := $(RUN)
+train := $(DATA)/train.npy
+val := $(DATA)/val.npy
+test := $(DATA)/test.npy
+methods := full random random-soft sre2l shapecond shapecond-shapelets
+tables := $(patsubst %,$(T)/%-$(SPC).tsv,$(filter-out full,$(methods))) $(T)/full.tsv
+evaluate = sc-eval --quiet --seed $(SEED) --seeds $(SEEDS) --validate $(val) $(STUDENT)
+
+.DELETE_ON_ERROR:
+.PHONY: all table
+all: $(tables)
+
+$(T)/pool.slp: $(train)
+	@mkdir -p $(@D)
+	sc-prune $(PRUNE) --seed $(SEED) $< | sc-shapelets $(SHAPELETS) -o $@
+$(T)/teacher.tch: $(train) $(val) $(T)/pool.slp
+	sc-teacher $(TEACHER) --seed $(SEED) --shapelets $(T)/pool.slp --validate $(val) -o $@ $<
+$(T)/plain.tch: $(train) $(val)
+	@mkdir -p $(@D)
+	sc-teacher $(TEACHER) --seed $(SEED) --validate $(val) -o $@ $<
+
+$(T)/shapecond-$(SPC).npy: $(train) $(T)/teacher.tch $(T)/pool.slp
+	sc-synth $(SYNTH) --spc $(SPC) --seed $(SEED) --teacher $(T)/teacher.tch --shapelets $(T)/pool.slp -o $@ $<
+$(T)/sre2l-$(SPC).npy: $(train) $(T)/plain.tch
+	sc-synth $(SYNTH) --spc $(SPC) --seed $(SEED) --teacher $(T)/plain.tch -o $@ $<
+$(T)/random-$(SPC).npy: $(train) $(T)/plain.tch
+	sc-select --spc $(SPC) --seed $(SEED) --teacher $(T)/plain.tch --soft -o $@ $<
+
+$(T)/full.tsv: $(test) $(T)/plain.tch
+	sc-eval --quiet --teacher $(T)/plain.tch $< -o $@
+$(T)/random-$(SPC).tsv: $(T)/random-$(SPC).npy $(test) $(val)
+	$(evaluate) --hard $< $(test) -o $@
+$(T)/random-soft-$(SPC).tsv: $(T)/random-$(SPC).npy $(test) $(val)
+	$(evaluate) --soft $< $(test) -o $@
+$(T)/sre2l-$(SPC).tsv: $(T)/sre2l-$(SPC).npy $(test) $(val)
+	$(evaluate) $< $(test) -o $@
+$(T)/shapecond-$(SPC).tsv: $(T)/shapecond-$(SPC).npy $(test) $(val)
+	$(evaluate) $< $(test) -o $@
+$(T)/shapecond-shapelets-$(SPC).tsv: $(T)/shapecond-$(SPC).npy $(T)/pool.slp $(test) $(val)
+	$(evaluate) --shapelets $(T)/pool.slp $< $(test) -o $@
+
+# Accuracy on the test set in %: mean and deviation over the students.
+table: $(tables)
+	@awk 'BEGIN { FS = "\t"; printf "%-44s %8s %6s\n", "trained on", "accuracy", "+-" } \
+	  FNR == 1 { file = FILENAME; sub(/.*\//, "", file); sub(/(-[0-9]+)?\.tsv$$/, "", file); \
+	             name["full"] = "all data"; \
+	             name["random"] = "$(SPC) real series per class, hard labels"; \
+	             name["random-soft"] = "the same, soft labels of the teacher"; \
+	             name["sre2l"] = "$(SPC) per class by SRe2L"; \
+	             name["shapecond"] = "$(SPC) per class by ShapeCond"; \
+	             name["shapecond-shapelets"] = "the same, student with shapelets" } \
+	  $$1 == "mean" { mean[file] = $$2 } $$1 == "deviation" { deviation[file] = $$2 } \
+	  END { n = split("$(methods)", order, " "); \
+	        for (i = 1; i <= n; i++) \
+	            printf "%-44s %8s %6s\n", name[order[i]], mean[order[i]], deviation[order[i]] }' $(tables)
