@@ -157,12 +157,16 @@ static void start_threads(unsigned wanted)
 
 unsigned parallel_threads(void)
 {
-    long cores;
+    static _Atomic long known; /* sysconf reads a file: too slow for every job */
+    long cores = atomic_load(&known);
 
     if (pool.wanted)
         return pool.wanted;
-    cores = sysconf(_SC_NPROCESSORS_ONLN);
-    return cores < 1 ? 1 : cores > MOST_THREADS ? MOST_THREADS : (unsigned)cores;
+    if (cores == 0) {
+        cores = sysconf(_SC_NPROCESSORS_ONLN);
+        atomic_store(&known, cores = cores < 1 ? 1 : cores);
+    }
+    return cores > MOST_THREADS ? MOST_THREADS : (unsigned)cores;
 }
 
 void parallel_set_threads(unsigned threads)

@@ -55,18 +55,39 @@ static void cpu_zero(void *memory, size_t bytes)
 
 /* ---- Moving data ---- */
 
+/* Squares of both matrices that stay in the cache while they are turned. */
+enum { SQUARE = 16 };
+
+static void transpose_square(size_t rows, size_t columns, const float *in, size_t in_stride,
+                             float *out, size_t out_stride)
+{
+    for (size_t column = 0; column < columns; column++)
+        for (size_t row = 0; row < rows; row++)
+            out[column * out_stride + row] = in[row * in_stride + column];
+}
+
+static void transpose_sample(size_t rows, size_t columns, const float *in, size_t in_stride,
+                             float *out, size_t out_stride)
+{
+    if ((rows == 1 && out_stride == 1) || (columns == 1 && in_stride == 1)) {
+        memcpy(out, in, rows * columns * sizeof *out);
+        return;
+    }
+    for (size_t row = 0; row < rows; row += SQUARE)
+        for (size_t column = 0; column < columns; column += SQUARE)
+            transpose_square(rows - row < SQUARE ? rows - row : SQUARE,
+                             columns - column < SQUARE ? columns - column : SQUARE,
+                             in + row * in_stride + column, in_stride,
+                             out + column * out_stride + row, out_stride);
+}
+
 static void cpu_transpose(size_t count, size_t rows, size_t columns, const float *in,
                           size_t in_sample, size_t in_stride, float *out, size_t out_sample,
                           size_t out_stride)
 {
     for (size_t n = 0; n < count; n++)
-        for (size_t row = 0; row < rows; row++) {
-            const float *from = in + n * in_sample + row * in_stride;
-            float *to = out + n * out_sample + row;
-
-            for (size_t column = 0; column < columns; column++)
-                to[column * out_stride] = from[column];
-        }
+        transpose_sample(rows, columns, in + n * in_sample, in_stride, out + n * out_sample,
+                         out_stride);
 }
 
 static void cpu_copy_rows(size_t count, size_t columns, const float *in, size_t in_sample,

@@ -3,36 +3,59 @@
  *
  * A tile of ROWS x VECTORS accumulators stays in registers over the whole depth.  3 x 4 vectors of
  * accumulators, 3 broadcasts and one operand use up the 16 registers of AVX2 and ask for 7 loads
- * per 12 multiply-adds, so that the arithmetic and not the cache is the limit. */
+ * per 12 multiply-adds, so that the arithmetic and not the cache is the limit; 6 x 2 with one
+ * broadcast and 2 operands do nearly as well where there are fewer columns. */
+
+/* sum[i][j] += left[i * step] * right[j], the loads in the order that fits into the registers. */
+INLINE void multiply_add(const size_t rows, const size_t vectors, const float *left, size_t step,
+                         const float *right, vector sum[6][4])
+{
+    if (vectors == 4) {
+        vector scale[6];
+
+#pragma GCC unroll 6
+        for (size_t i = 0; i < rows; i++)
+            scale[i] = splat(left[i * step]);
+#pragma GCC unroll 4
+        for (size_t j = 0; j < vectors; j++) {
+            vector values = load(right + j * LANES);
+
+#pragma GCC unroll 6
+            for (size_t i = 0; i < rows; i++)
+                sum[i][j] += scale[i] * values;
+        }
+    } else {
+        vector values[2];
+
+#pragma GCC unroll 2
+        for (size_t j = 0; j < vectors; j++)
+            values[j] = load(right + j * LANES);
+#pragma GCC unroll 6
+        for (size_t i = 0; i < rows; i++) {
+            vector scale = splat(left[i * step]);
+
+#pragma GCC unroll 2
+            for (size_t j = 0; j < vectors; j++)
+                sum[i][j] += scale * values[j];
+        }
+    }
+}
 
 /* out[0..rows) of one strip; rows and vectors are constants after inlining. */
 INLINE void multiply_tile(const size_t rows, const size_t vectors, size_t depth, const float *a,
                           size_t lda, const float *panel, const float *bias, bool add, float *out,
                           size_t ldo, size_t columns)
 {
-    vector sum[8][4];
+    vector sum[6][4];
 
-#pragma GCC unroll 8
+#pragma GCC unroll 6
     for (size_t i = 0; i < rows; i++)
 #pragma GCC unroll 4
         for (size_t j = 0; j < vectors; j++)
             sum[i][j] = bias ? load(bias + j * LANES) : splat(0.0f);
-    for (size_t k = 0; k < depth; k++) {
-        vector left[8];
-
-#pragma GCC unroll 8
-        for (size_t i = 0; i < rows; i++)
-            left[i] = splat(a[i * lda + k]);
-#pragma GCC unroll 4
-        for (size_t j = 0; j < vectors; j++) {
-            vector right = load(panel + (k * vectors + j) * LANES);
-
-#pragma GCC unroll 8
-            for (size_t i = 0; i < rows; i++)
-                sum[i][j] += left[i] * right;
-        }
-    }
-#pragma GCC unroll 8
+    for (size_t k = 0; k < depth; k++)
+        multiply_add(rows, vectors, a + k, lda, panel + k * vectors * LANES, sum);
+#pragma GCC unroll 6
     for (size_t i = 0; i < rows; i++)
 #pragma GCC unroll 4
         for (size_t j = 0; j < vectors; j++) {
@@ -165,21 +188,8 @@ INLINE void transposed_tile(const size_t height, const size_t vectors, size_t sa
     for (size_t sample = 0; sample < samples; sample++) {
         const float *left = a + sample * a_sample, *right = g + sample * g_sample;
 
-        for (size_t row = 0; row < rows; row++, left += lda, right += ldg) {
-            vector scale[6];
-
-#pragma GCC unroll 6
-            for (size_t i = 0; i < height; i++)
-                scale[i] = splat(left[i]);
-#pragma GCC unroll 4
-            for (size_t j = 0; j < vectors; j++) {
-                vector values = load(right + j * LANES);
-
-#pragma GCC unroll 6
-                for (size_t i = 0; i < height; i++)
-                    sum[i][j] += scale[i] * values;
-            }
-        }
+        for (size_t row = 0; row < rows; row++, left += lda, right += ldg)
+            multiply_add(height, vectors, left, 1, right, sum);
     }
 #pragma GCC unroll 6
     for (size_t i = 0; i < height; i++)

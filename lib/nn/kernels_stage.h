@@ -12,14 +12,15 @@ enum { TILE = 64 }; /* steps after pooling */
 
 static const float leaky_slope = 0.01f;
 
-/* y = act(a). */
+/* y = act(a).  The comparisons are such that what is not a number stays so: a network that broke
+ * must not look healthy. */
 INLINE vector activate(const enum activation act, vector a)
 {
     const vector zero = splat(0.0f);
 
     if (act == ACTIVATION_SIGMOID)
         return sigmoid(a);
-    return choose(a > zero, a, act == ACTIVATION_RELU ? zero : a * splat(leaky_slope));
+    return choose(a <= zero, act == ACTIVATION_RELU ? zero : a * splat(leaky_slope), a);
 }
 
 /* x * act'(a), where y = act(a). */
@@ -88,7 +89,7 @@ INLINE vector stage_pool(const enum pooling pool, const struct stage_window *win
         return value[0];
     if (pool == POOL_MEAN)
         return (value[0] + value[1]) * splat(0.5f);
-    return choose(window->y[1] > window->y[0], value[1], value[0]);
+    return choose(window->y[1] <= window->y[0], value[0], value[1]);
 }
 
 INLINE void stage_unpool(const enum pooling pool, const struct stage_window *window, vector value,
@@ -100,10 +101,10 @@ INLINE void stage_unpool(const enum pooling pool, const struct stage_window *win
     if (pool == POOL_MEAN) {
         share[0] = share[1] = value * splat(0.5f);
     } else if (pool == POOL_MAX) {
-        mask second = window->y[1] > window->y[0];
+        mask first = window->y[1] <= window->y[0];
 
-        share[0] = choose(second, zero, value);
-        share[1] = choose(second, value, zero);
+        share[0] = choose(first, value, zero);
+        share[1] = choose(first, zero, value);
     }
 }
 

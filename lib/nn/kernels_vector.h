@@ -5,6 +5,9 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <string.h>
+#if defined(__AVX2__)
+#include <immintrin.h>
+#endif
 
 #define LANES  (VECTOR_BYTES / sizeof(float))
 #define INLINE static inline __attribute__((always_inline))
@@ -30,19 +33,22 @@ INLINE vector splat(float value)
 
 INLINE vector choose(mask condition, vector yes, vector no)
 {
+#if defined(__AVX2__)
+    return (vector)_mm256_blendv_ps((__m256)no, (__m256)yes, (__m256)condition);
+#else
     return (vector)((condition & (mask)yes) | (~condition & (mask)no));
+#endif
 }
 
 INLINE float sum_lanes(vector value)
 {
-    float lanes[LANES], sum = 0;
+    float lanes[LANES];
 
     memcpy(lanes, &value, sizeof lanes);
     for (size_t half = LANES / 2; half > 0; half /= 2)
         for (size_t i = 0; i < half; i++)
             lanes[i] += lanes[i + half];
-    sum = lanes[0];
-    return sum;
+    return lanes[0];
 }
 
 /* e^x for x <= 0, to about one unit in the last place: x = n ln 2 + r, a polynomial in r, n put

@@ -334,6 +334,26 @@ static void a_frozen_network_treats_every_series_on_its_own(void **state)
     tear_down(&f);
 }
 
+static void a_parameter_that_is_not_a_number_shows_in_the_loss(void **state)
+{
+    static const char *const texts[] = {
+        "cnn depth=2 width=5 channels=2 length=9 classes=3",
+        "cnn depth=2 width=5 norm=none pool=none channels=2 length=9 classes=3",
+        "cnn depth=1 width=5 norm=none act=leaky channels=2 length=9 classes=3",
+        "cnn depth=1 width=5 norm=layer act=sigmoid pool=mean channels=2 length=9 classes=3",
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++) {
+        struct fixture f;
+
+        set_up(&f, texts[i]);
+        f.parameters[0] = NAN; /* of the first convolution */
+        assert_true(isnan(loss_at(&f)));
+        tear_down(&f);
+    }
+}
+
 static void a_training_step_allocates_nothing_and_starts_no_thread(void **state)
 {
     struct fixture f;
@@ -491,6 +511,7 @@ int main(void)
         cmocka_unit_test(second_order_products_are_what_finite_differences_say),
         cmocka_unit_test(a_gradient_of_the_embedding_goes_all_the_way_down),
         cmocka_unit_test(a_frozen_network_treats_every_series_on_its_own),
+        cmocka_unit_test(a_parameter_that_is_not_a_number_shows_in_the_loss),
         cmocka_unit_test(a_training_step_allocates_nothing_and_starts_no_thread),
         cmocka_unit_test(descriptions_are_read_and_written_alike),
         cmocka_unit_test(bad_descriptions_are_refused_with_the_word),

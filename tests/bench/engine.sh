@@ -1,0 +1,54 @@
+#!/bin/sh
+# The network engine beside PyTorch: training steps (3x32 network, batch 256), synthesis steps (batch =
+# classes, gradient to the series, statistics matched) and second-order products, on the shapes of the
+# seven datasets of the paper, with one and two threads pinned alike.  PyTorch's columns need a python3
+# (or PYTHON=...) that has torch; without it they are empty.
+#     make bench-engine THREADS="1 2" PYTHON=python3
+set -eu
+build=$1
+here=$(dirname "$0")
+python=${PYTHON:-python3}
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT INT TERM
+
+torch=no
+if "$python" -c 'import torch' 2>/dev/null; then
+    torch=$("$python" -c 'import torch; print(torch.__version__)')
+fi
+for threads in ${THREADS:-1 2}; do
+    cores=0
+    [ "$threads" = 1 ] || cores=0-$((threads - 1))
+    taskset -c "$cores" "$build/bench/engine" "$threads" >"$work/ours"
+    : >"$work/torch"
+    [ "$torch" = no ] || taskset -c "$cores" "$python" "$here/engine.py" "$threads" >"$work/torch"
+    awk -v threads="$threads" -v torch="$torch" '
+        FILENAME == ARGV[1] { theirs[$1, $2] = $4; next }
+        { ours[$1, $2] = $4; if ($1 == "train") shapes[++count] = $2 }
+        function ratio(job, shape) {
+            return (job, shape) in theirs ? sprintf("%.1f", ours[job, shape] / theirs[job, shape]) : "-"
+        }
+        END {
+            peak = ours["sgemm", "-"]
+            printf "\n%s thread%s (%s); SGEMM of OpenBLAS %.0f GFLOP/s; PyTorch %s\n", threads,
+                threads > 1 ? "s" : "", threads > 1 ? "time on the wall" : "processor time", peak, torch
+            printf "%-12s %11s %8s %7s %8s | %11s %8s | %11s %9s %8s | %6s\n", "dataset", "train",
+                "GFLOP/s", "of peak", "PyTorch", "synthesis", "PyTorch", "product", "cost", "PyTorch",
+                "memory"
+            printf "%-12s %11s %8s %7s %8s | %11s %8s | %11s %9s %8s | %6s\n", "", "samples/s", "", "",
+                "x", "steps/s", "x", "samples/s", "gradients", "x", "MB"
+            for (i = 1; i <= count; i++) {
+                s = shapes[i]
+                printf "%-12s %11.0f %8.1f %6.0f%% %8s | %11.0f %8s | %11.0f %9.2f %8s | %6.0f\n", s,
+                    ours["train", s], ours["gflops", s], 100 * ours["gflops", s] / peak,
+                    ratio("train", s), ours["synthesis", s], ratio("synthesis", s),
+                    ours["product", s], ours["product-cost", s], ratio("product", s),
+                    ours["bytes", s] / 1e6
+            }
+            printf "peak memory of the whole run: %.0f MB, PyTorch %s MB\n",
+                ours["peak-memory", "-"] / 1e6,
+                (("peak-memory", "-") in theirs) ? sprintf("%.0f", theirs["peak-memory", "-"] / 1e6) : "-"
+        }' "$work/torch" "$work/ours"
+done
+echo
+echo "train, synthesis, product: this engine; PyTorch x: how many times as fast as PyTorch."
+echo "cost: the product of the Hessian with a direction, without the gradient before it, in gradients."
