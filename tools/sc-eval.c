@@ -167,6 +167,7 @@ int main(int argc, char **argv)
     struct examples test;
     struct score *scores;
 
+    opt.training.choose = TRAIN_CHOOSE_ACCURACY; /* with few series the loss is a worse guide */
     cli_parse(argc, argv, &program, &opt);
     check_usage(&opt);
     if (opt.full)
