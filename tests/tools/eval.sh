@@ -102,9 +102,15 @@ test_that 'sets that do not go together are refused with the reason' '
     sc-teacher -q train.npy -s pool.slp --steps 5 -o with.tch
     fails 1 "with.tch: needs the 5 shapelets that it was trained with" \
         sc-eval --teacher with.tch test.npy -o none
+    sc-shapelets -q -k 5 -w 3 train.npy -o other.slp
+    sc-eval --teacher with.tch -s pool.slp test.npy 2>said >table
+    refute grep -q "other shapelets" said
+    sc-eval --teacher with.tch -s other.slp test.npy 2>said >table
+    grep -q "with.tch was trained with other shapelets" said
     fails 1 "pool.slp: " sc-eval --teacher pool.slp test.npy -o none
     fails 1 "training: the loss is not a number" \
         sc-eval few.npy test.npy -n "cnn norm=none" --optimiser sgd --rate 1000 --hard -o none
+    fails 1 "/nowhere" sc-eval few.npy test.npy --steps 1000000 -o /nowhere/at.all
     fails 2 "which sets?" sc-eval few.npy -o none
     fails 2 "is scored on one set" sc-eval --teacher teacher.tch few.npy test.npy -o none
     test ! -e none

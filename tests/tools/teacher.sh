@@ -103,6 +103,7 @@ test_that 'sets that do not go together are refused with the reason, before any 
     fails 1 "two.npy: the pool is for series of 1 channels, not 2" \
         sc-teacher two.npy -s pool.slp -o none
     fails 1 "No such file" sc-teacher train.npy -s none.slp -o none
+    fails 1 "/nowhere" sc-teacher train.npy --steps 1000000 -o /nowhere/at.all
     test ! -e none
 '
 test_that 'a class without series is refused' '
