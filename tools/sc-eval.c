@@ -103,13 +103,15 @@ static void score_students(const struct eval_cli *opt, const struct examples *tr
     progress_end();
 }
 
-static void read_and_score_teacher(const char *path, const struct examples *test,
-                                   struct score *score)
+static void read_and_score_teacher(const char *path, const struct shapelet_pool *pool,
+                                   const struct examples *test, struct score *score)
 {
     struct teacher teacher;
 
     cli_check(teacher_read(path, backend_cpu(), &teacher));
     cli_check(examples_match_teacher(test, path, &teacher));
+    if (!teacher_knows_pool(&teacher, pool))
+        cli_warn("%s was trained with other shapelets", path);
     cli_check(score_teacher(&teacher, test, score));
     teacher_free(&teacher);
 }
@@ -145,18 +147,6 @@ static void check_usage(const struct eval_cli *opt)
         cli_usage("--classifier=shapelets needs --shapelets, and no --teacher");
 }
 
-static void write_report(const struct eval_cli *opt, const struct report *report)
-{
-    struct output output;
-
-    cli_open_output(opt->common.output, false, &output);
-    if (opt->json)
-        report_write_json(output.stream, report);
-    else
-        report_write_table(output.stream, report, opt->confusion);
-    cli_commit(&output, &opt->common.output, 1);
-}
-
 int main(int argc, char **argv)
 {
     struct eval_cli opt = {
@@ -166,7 +156,9 @@ int main(int argc, char **argv)
     struct feature_source source;
     struct examples test;
     struct score *scores;
+    struct output output;
 
+    opt.training.choose = TRAIN_CHOOSE_ACCURACY; /* with few series the loss is a worse guide */
     cli_parse(argc, argv, &program, &opt);
     check_usage(&opt);
     if (opt.full)
@@ -179,14 +171,20 @@ int main(int argc, char **argv)
     report.scores = scores = calloc(report.count, sizeof *scores);
     if (!scores)
         cli_check(error_memory("scores"));
+    /* Before the work, so that a place where nothing can be written is known at once. */
+    cli_open_output(opt.common.output, false, &output);
     if (opt.teacher)
-        read_and_score_teacher(opt.teacher, &test, scores);
+        read_and_score_teacher(opt.teacher, &pool, &test, scores);
     else
         train_and_score(&opt, &source, &test, scores);
     /* Names of the test set, if it has one for every class. */
     if (test.dataset.classes == scores[0].classes)
         report.names = test.dataset.names;
-    write_report(&opt, &report);
+    if (opt.json)
+        report_write_json(output.stream, &report);
+    else
+        report_write_table(output.stream, &report, opt.confusion);
+    cli_commit(&output, &opt.common.output, 1);
     for (size_t i = 0; i < report.count; i++)
         score_free(&scores[i]);
     free(scores);

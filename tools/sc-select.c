@@ -48,8 +48,8 @@ struct opinion {
     float *points;
 };
 
-static void ask_teacher(const struct select_options *opt, const struct examples *all,
-                        struct opinion *opinion)
+static void ask_teacher(const struct select_options *opt, const struct shapelet_pool *pool,
+                        const struct examples *all, struct opinion *opinion)
 {
     const struct network *network;
     size_t count = all->dataset.count, classes;
@@ -57,6 +57,8 @@ static void ask_teacher(const struct select_options *opt, const struct examples 
 
     cli_check(teacher_read(opt->teacher, backend_cpu(), &opinion->teacher));
     cli_check(examples_match_teacher(all, opt->teacher, &opinion->teacher));
+    if (!teacher_knows_pool(&opinion->teacher, pool))
+        cli_warn("%s was trained with other shapelets", opt->teacher);
     network = opinion->teacher.network;
     classes = network->architecture.classes;
     if (opt->soft && classes != all->dataset.classes)
@@ -102,7 +104,7 @@ int main(int argc, char **argv)
     source = shapelets_source(&opt.shapelets, &pool);
     cli_check(examples_read(cli_input(&opt.common), opt.labels, &source, &all));
     if (opt.teacher)
-        ask_teacher(&opt, &all, &opinion);
+        ask_teacher(&opt, &pool, &all, &opinion);
     chosen = calloc(all.dataset.classes, opt.per_class * sizeof *chosen);
     if (!chosen)
         cli_check(error_memory("the choice"));

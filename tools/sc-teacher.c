@@ -146,20 +146,18 @@ static void add_note(char **notes, const struct train_result *result, double acc
 
 static void write_teacher(const struct teacher_cli *opt, const struct sets *sets,
                           const struct shapelet_pool *pool, const struct train_result *result,
-                          struct teacher *teacher)
+                          struct teacher *teacher, struct output *output)
 {
     const char *digests[] = {sets->train.dataset.digest, pool->digest,
                              sets->validation.dataset.digest};
-    struct output output;
 
-    cli_open_output(opt->common.output, true, &output);
     cli_record(&opt->common, &teacher->notes, digests, 3);
     if (opt->validate)
         add_note(&teacher->notes, result, report(&sets->validation, "validation", teacher));
     if (opt->test)
         report(&sets->test, "test", teacher);
-    cli_check(teacher_write(output.stream, teacher));
-    cli_commit(&output, &opt->common.output, 1);
+    cli_check(teacher_write(output->stream, teacher));
+    cli_commit(output, &opt->common.output, 1);
 }
 
 int main(int argc, char **argv)
@@ -172,16 +170,19 @@ int main(int argc, char **argv)
     struct sets sets;
     struct teacher teacher;
     struct train_result result;
+    struct output output;
 
     cli_parse(argc, argv, &program, &opt);
     source = shapelets_source(&opt.shapelets, &pool);
     read_sets(&opt, &source, &sets);
     cli_check(examples_architecture(&sets.train, opt.network, &architecture));
     cli_check(teacher_new(&architecture, backend_cpu(), &teacher));
+    /* Before the work, so that a place where nothing can be written is known at once. */
+    cli_open_output(opt.common.output, true, &output);
     train(&opt, &sets, &teacher, &result);
     cli_say("epoch %zu of %zu kept, loss of the last %.4f", result.best_epoch, result.epochs,
             result.loss);
-    write_teacher(&opt, &sets, &pool, &result, &teacher);
+    write_teacher(&opt, &sets, &pool, &result, &teacher, &output);
     /* Done: what was there to go on from is of no more use. */
     if (opt.checkpoint && unlink(opt.checkpoint) && errno != ENOENT)
         cli_check(error_system(opt.checkpoint));

@@ -156,6 +156,13 @@ struct error *examples_match_teacher(const struct examples *examples, const char
     return NULL;
 }
 
+bool teacher_knows_pool(const struct teacher *teacher, const struct shapelet_pool *pool)
+{
+    const char *notes = teacher->notes;
+
+    return !pool->digest[0] || !notes || !strchr(notes, '<') || strstr(notes, pool->digest);
+}
+
 struct error *examples_predict(const struct examples *examples, const struct teacher *teacher,
                                float *logits, float *embeddings)
 {

@@ -4,6 +4,7 @@
 #ifndef SC_LEARN_EXAMPLES_H
 #define SC_LEARN_EXAMPLES_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 #include "dataset.h"
@@ -58,6 +59,10 @@ struct error *examples_architecture(const struct examples *examples, const char 
 /* Whether a teacher can be run on the examples: shape, classes and features. */
 struct error *examples_match_teacher(const struct examples *examples, const char *teacher_name,
                                      const struct teacher *teacher) MUST_CHECK;
+
+/* False if the notes of a teacher say what it was made from and the pool is not among it: as many
+ * shapelets, but others, make nonsense of it.  True without a pool or notes. */
+bool teacher_knows_pool(const struct teacher *teacher, const struct shapelet_pool *pool);
 
 /* Runs a teacher over the examples: logits (N, V), embeddings (N, network->embedding) if not NULL.
  */

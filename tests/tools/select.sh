@@ -24,7 +24,7 @@ test_that 'the seed changes a random choice' '
 '
 test_that 'a teacher compares series by its embedding and labels them' '
     sc-shapelets -q -k 2 train.npy -o pool.slp
-    sc-teacher -q train.npy -s pool.slp --steps 30 -o with.tch
+    sc-teacher -q -n "cnn depth=1 width=8" train.npy -s pool.slp --steps 5 -o with.tch
     for method in herding kcenter kmeans; do
         sc-select -m $method -n 3 train.npy -o raw.npy
         sc-select -m $method -n 3 -t with.tch -s pool.slp --soft --threads 1 train.npy -o soft.npy

@@ -12,37 +12,41 @@ test_that 'the examples of the manual page run' '
     sc-info small.tch | grep -q "network .*width=16 .*norm=instance .*classes=3$"
     test ! -e state.tch
 '
-sc-gen cbf -n 120 --seed 3 -o train.npy
-sc-gen cbf -n 60 --seed 4 -o val.npy
-sc-gen cbf -n 300 --seed 5 -o test.npy
+# Small sets and a small network, for the sake of the sanitizers.
+sc-gen cbf -n 45 -L 32 --seed 3 -o train.npy
+sc-gen cbf -n 30 -L 32 --seed 4 -o val.npy
+sc-gen cbf -n 150 -L 32 --seed 5 -o test.npy
 sc-shapelets -q -k 3 train.npy -o pool.slp
+teach() { sc-teacher -n "cnn depth=2 width=8" --rate 0.02 "$@"; }
 
 test_that 'a teacher learns, says how well, and is scored the same by sc-eval' '
-    sc-teacher train.npy --steps 200 --validate val.npy --test test.npy -o t.tch 2>said
-    test "$(accuracy validation <said)" -ge 95
-    test "$(accuracy test <said)" -ge 95
+    teach train.npy --steps 40 --validate val.npy --test test.npy -o t.tch 2>said
+    test "$(accuracy validation <said)" -ge 80
+    test "$(accuracy test <said)" -ge 80
     sc-eval --teacher t.tch test.npy >scored
     grep -q "test accuracy $(awk "\$1 == \"mean\" { print \$2 }" scored) %" said
     sc-info t.tch | grep -q "^ *epoch .* validation accuracy .* %, loss 0"
 '
 test_that 'the same bytes come from 1, 2 and 7 threads, with shapelets or without' '
-    sc-teacher -q train.npy --steps 20 -v val.npy -s pool.slp --threads 1 -o one.tch
-    sc-teacher -q train.npy --steps 20 --threads 1 -o plain.tch
+    teach -q train.npy --steps 10 -v val.npy -s pool.slp --threads 1 -o one.tch
+    teach -q train.npy --steps 10 --threads 1 -o plain.tch
     for threads in 2 7; do
-        sc-teacher -q train.npy --steps 20 -v val.npy -s pool.slp --threads $threads | cmp - one.tch
-        sc-teacher -q train.npy --steps 20 --threads $threads | cmp - plain.tch
+        teach -q train.npy --steps 10 -v val.npy -s pool.slp --threads $threads | cmp - one.tch
+        teach -q train.npy --steps 10 --threads $threads | cmp - plain.tch
     done
     refute cmp -s one.tch plain.tch
 '
 test_that 'the seed changes the teacher, the test set does not' '
-    sc-teacher -q train.npy --steps 20 --seed 1 | sc-info --json | grep -q seed=1
-    sc-teacher -q train.npy --steps 20 --test test.npy | cmp - plain.tch
-    refute sh -c "sc-teacher -q train.npy --steps 20 --seed 1 | cmp -s - plain.tch"
+    teach -q train.npy --steps 10 --seed 1 | sc-info --json | grep -q seed=1
+    teach -q train.npy --steps 10 --test test.npy | cmp - plain.tch
+    teach -q train.npy --steps 10 --seed 1 -o seed-1.tch
+    refute cmp -s seed-1.tch plain.tch
 '
 test_that 'a run that was killed goes on to the same bytes, and the same curve' '
-    run="sc-teacher -q train.npy -v val.npy -s pool.slp --epochs 200 --checkpoint-every 3"
+    run="sc-teacher -q train.npy -v val.npy -s pool.slp --epochs 150 --checkpoint-every 3"
+    run="$run --network cnn"
     $run --log whole.tsv -o whole.tch
-    for attempt in 1 2 3; do
+    for later in 0 0.03 0.1; do
         $run --checkpoint state.tch --log parts.tsv -o parts.tch &
         pid=$!
         # Killed in the middle: some time after it has begun to write its state.
@@ -50,15 +54,16 @@ test_that 'a run that was killed goes on to the same bytes, and the same curve' 
             test -s state.tch && break
             sleep 0.01
         done
-        sleep 0.$attempt
+        sleep $later
         kill -9 $pid 2>/dev/null || true
         wait $pid || true
+        test $later != 0 || test -s state.tch
     done
     $run --checkpoint state.tch --log parts.tsv -o parts.tch
     cmp whole.tch parts.tch
     cmp whole.tsv parts.tsv
     test ! -e state.tch
-    test "$(wc -l <whole.tsv)" = 201
+    test "$(wc -l <whole.tsv)" = 151
 '
 test_that 'a checkpoint of another run is refused and stays' '
     sc-teacher -q train.npy --epochs 100000 --checkpoint other.tch --checkpoint-every 1 -o none &
@@ -72,17 +77,17 @@ test_that 'a checkpoint of another run is refused and stays' '
     test ! -e none
 '
 test_that 'options of training do what they say' '
-    sc-teacher train.npy -v val.npy --epochs 7 --batch 50 --log e.tsv -o t.tch 2>said
+    teach train.npy -v val.npy --epochs 7 --batch 20 --log e.tsv -o t.tch 2>said
     test "$(wc -l <e.tsv)" = 8
-    sc-teacher train.npy -v val.npy --epochs 7 --choose last -o t.tch 2>said
+    teach train.npy -v val.npy --epochs 7 --choose last -o t.tch 2>said
     grep -q "epoch 7 of 7 kept" said
-    sc-teacher train.npy -v val.npy --epochs 300 --rate 0.01 --patience 5 -o t.tch 2>said
+    teach train.npy -v val.npy --epochs 300 --patience 5 -o t.tch 2>said
     refute grep -q "of 300 kept" said
-    sc-teacher train.npy -v val.npy --epochs 9 --validate-every 4 --log e.tsv -o t.tch 2>said
+    teach train.npy -v val.npy --epochs 9 --validate-every 4 --log e.tsv -o t.tch 2>said
     test "$(awk "NR > 1 && \$3 != \"-\" { print \$1 }" e.tsv | tr "\n" " ")" = "4 8 9 "
-    sc-teacher train.npy --steps 300 --optimiser sgd --rate 0.01 --schedule constant --test test.npy \
+    teach train.npy --steps 60 --optimiser sgd --schedule constant --test test.npy \
         -o t.tch 2>said
-    test "$(accuracy test <said)" -ge 95
+    test "$(accuracy test <said)" -ge 80
 '
 test_that 'a diverging run says so and loses nothing' '
     echo precious >kept.tch
@@ -92,25 +97,26 @@ test_that 'a diverging run says so and loses nothing' '
     test "$(cat kept.tch)" = precious
 '
 test_that 'sets that do not go together are refused with the reason, before any work' '
-    sc-gen cbf -n 30 -L 100 -o short.npy
-    sc-gen planted -n 40 -V 4 -C 1 -L 128 -o four.npy
-    fails 1 "short.npy: series of 1 channels and 100 steps, but train.npy is for 1 and 128" \
+    sc-gen cbf -n 30 -L 24 -o short.npy
+    sc-gen planted -n 40 -V 4 -C 1 -L 32 -o four.npy
+    fails 1 "short.npy: series of 1 channels and 24 steps, but train.npy is for 1 and 32" \
         sc-teacher train.npy -v short.npy -o none
     fails 1 "is of class 3, but train.npy knows only classes 0 to 2" \
         sc-teacher train.npy -v four.npy -o none
     fails 1 "short.npy: " sc-teacher train.npy -t short.npy -o none
-    sc-gen planted -n 40 -C 2 -L 128 -o two.npy
+    sc-gen planted -n 40 -C 2 -L 32 -o two.npy
     fails 1 "two.npy: the pool is for series of 1 channels, not 2" \
         sc-teacher two.npy -s pool.slp -o none
     fails 1 "No such file" sc-teacher train.npy -s none.slp -o none
+    fails 1 "/nowhere" sc-teacher train.npy --steps 1000000 -o /nowhere/at.all
     test ! -e none
 '
 test_that 'a class without series is refused' '
     # Series of classes 0 and 2 only.
     sc-select -n 2 train.npy -o few.npy
-    { head -c 128 few.npy | sed "s/(6, 1, 128)/(4, 1, 128)/"
-      tail -c +129 few.npy | head -c 1024
-      tail -c +129 few.npy | head -c 3072 | tail -c 1024; } >gap.npy
+    { head -c 128 few.npy | sed "s/(6, 1, 32)/(4, 1, 32)/"
+      tail -c +129 few.npy | head -c 256
+      tail -c +129 few.npy | head -c 768 | tail -c 256; } >gap.npy
     { printf "\223NUMPY\001\000\166\000"
       printf "%-117s\n" "{\"descr\": \"<i4\", \"fortran_order\": False, \"shape\": (4,), }" | tr "\"" "\047"
       printf "\000\000\000\000\000\000\000\000\002\000\000\000\002\000\000\000"; } >gap-y.npy

@@ -11,19 +11,14 @@ struct shapelets_cli {
 };
 
 /* Rows for the table of a tool whose struct `options` has a struct shapelets_cli `shapelets`. */
+/* clang-format off */
 #define SHAPELETS_OPTIONS(options)                                                                 \
-    {'s',                                                                                          \
-     "shapelets",                                                                                  \
-     "FILE",                                                                                       \
-     CLI_FILE,                                                                                     \
-     CLI_AT(options, shapelets.pool),                                                              \
+    {'s', "shapelets", "FILE", CLI_FILE, CLI_AT(options, shapelets.pool),                          \
      "pool of shapelets whose distances are features"},                                            \
-    {                                                                                              \
-        'w', "window", "W", CLI_TEXT, CLI_AT(options, shapelets.window),                           \
-            "try each shapelet up to W steps around its place, 'full': everywhere, or 'found': "   \
-            "as "                                                                                  \
-            "when it was found"                                                                    \
-    }
+    {'w', "window", "W", CLI_TEXT, CLI_AT(options, shapelets.window),                              \
+     "try each shapelet up to W steps around its place, 'full': everywhere, or 'found': as when it " \
+     "was found"}
+/* clang-format on */
 
 /* "20", "full" or "found", for transform_make.  Usage errors exit. */
 size_t shapelets_window(const char *text);

@@ -19,68 +19,37 @@ struct training_cli {
     size_t validate_every; /* 0: so that it takes a small part of the time */
 };
 
-extern const char *const training_optimisers[], *const training_schedules[],
-                                                    *const training_choices[];
+extern const char *const training_optimisers[];
+extern const char *const training_schedules[];
+extern const char *const training_choices[];
 
 /* Rows for the table of a tool whose struct `options` has a struct training_cli `training`. */
+/* clang-format off */
 #define TRAINING_OPTIONS(options)                                                                  \
-    {0,                                                                                            \
-     "steps",                                                                                      \
-     "N",                                                                                          \
-     CLI_SIZE,                                                                                     \
-     CLI_AT(options, training.steps),                                                              \
-     "steps of the optimiser, rounded to whole epochs",                                            \
-     .low = 1},                                                                                    \
-        {'e',                                                                                      \
-         "epochs",                                                                                 \
-         "N",                                                                                      \
-         CLI_SIZE,                                                                                 \
-         CLI_AT(options, training.epochs),                                                         \
-         "times to go through the set, instead of --steps; 0: by the steps"},                      \
-        {'b',                                                                                      \
-         "batch",                                                                                  \
-         "N",                                                                                      \
-         CLI_SIZE,                                                                                 \
-         CLI_AT(options, training.batch),                                                          \
-         "series in a step at most",                                                               \
-         .low = 1},                                                                                \
-        {'r',      "rate",      "R", CLI_REAL, CLI_AT(options, training.rate), "learning rate",    \
-         .low = 0, .high = 1000},                                                                  \
-        {0,                                                                                        \
-         "optimiser",                                                                              \
-         "KIND",                                                                                   \
-         CLI_CHOICE,                                                                               \
-         CLI_AT(options, training.optimiser),                                                      \
-         "rule of a step",                                                                         \
-         .choices = training_optimisers},                                                          \
-        {0,        "momentum",      "M", CLI_REAL, CLI_AT(options, training.momentum), "of sgd",   \
-         .low = 0, .high = 0.999999},                                                              \
-        {0,        "decay",     "D", CLI_REAL, CLI_AT(options, training.decay), "weight decay",    \
-         .low = 0, .high = 1000},                                                                  \
-        {0,                                                                                        \
-         "schedule",                                                                               \
-         "KIND",                                                                                   \
-         CLI_CHOICE,                                                                               \
-         CLI_AT(options, training.schedule),                                                       \
-         "how the rate goes on",                                                                   \
-         .choices = training_schedules},                                                           \
-        {0,                                                                                        \
-         "choose",                                                                                 \
-         "BY",                                                                                     \
-         CLI_CHOICE,                                                                               \
-         CLI_AT(options, training.choose),                                                         \
-         "which epoch to keep: by validation loss, by validation accuracy, or the last",           \
-         .choices = training_choices},                                                             \
-        {0,                                                                                        \
-         "patience",                                                                               \
-         "N",                                                                                      \
-         CLI_SIZE,                                                                                 \
-         CLI_AT(options, training.patience),                                                       \
-         "stop after N epochs without a better one; 0: never"},                                    \
-    {                                                                                              \
-        0, "validate-every", "N", CLI_SIZE, CLI_AT(options, training.validate_every),              \
-            "epochs from one validation to the next; 0: so that it takes little time"              \
-    }
+    {0, "steps", "N", CLI_SIZE, CLI_AT(options, training.steps),                                   \
+     "steps of the optimiser, rounded to whole epochs", .low = 1},                                 \
+    {'e', "epochs", "N", CLI_SIZE, CLI_AT(options, training.epochs),                               \
+     "times to go through the set, instead of --steps; 0: by the steps"},                          \
+    {'b', "batch", "N", CLI_SIZE, CLI_AT(options, training.batch),                                 \
+     "series in a step at most", .low = 1},                                                        \
+    {'r', "rate", "R", CLI_REAL, CLI_AT(options, training.rate),                                   \
+     "learning rate", .low = 0, .high = 1000},                                                     \
+    {0, "optimiser", "KIND", CLI_CHOICE, CLI_AT(options, training.optimiser),                      \
+     "rule of a step", .choices = training_optimisers},                                            \
+    {0, "momentum", "M", CLI_REAL, CLI_AT(options, training.momentum),                             \
+     "of sgd", .low = 0, .high = 0.999999},                                                        \
+    {0, "decay", "D", CLI_REAL, CLI_AT(options, training.decay),                                   \
+     "weight decay", .low = 0, .high = 1000},                                                      \
+    {0, "schedule", "KIND", CLI_CHOICE, CLI_AT(options, training.schedule),                        \
+     "how the rate goes on", .choices = training_schedules},                                       \
+    {0, "choose", "BY", CLI_CHOICE, CLI_AT(options, training.choose),                              \
+     "epoch to keep: by validation loss, by validation accuracy, or the last",                     \
+     .choices = training_choices},                                                                 \
+    {0, "patience", "N", CLI_SIZE, CLI_AT(options, training.patience),                             \
+     "stop after N epochs without a better one; 0: never"},                                        \
+    {0, "validate-every", "N", CLI_SIZE, CLI_AT(options, training.validate_every),                 \
+     "epochs from one validation to the next; 0: so that it takes little time"}
+/* clang-format on */
 
 /* AdamW, cosine, weight decay 1e-4. */
 struct training_cli training_defaults(size_t steps, size_t batch, double rate);
