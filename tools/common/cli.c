@@ -407,10 +407,16 @@ void cli_record(const struct cli_common *common, char **notes, const char *const
 
 /* ---- Output ---- */
 
+void cli_refuse_terminal(const char *path)
+{
+    if (strcmp(path, "-") == 0 && isatty(STDOUT_FILENO))
+        cli_usage("will not write binary data to a terminal; use -o FILE or a pipe");
+}
+
 void cli_open_output(const char *path, bool binary, struct output *output)
 {
-    if (binary && strcmp(path, "-") == 0 && isatty(STDOUT_FILENO))
-        cli_usage("will not write binary data to a terminal; use -o FILE or a pipe");
+    if (binary)
+        cli_refuse_terminal(path);
     cli_check(output_open(path, output));
 }
 

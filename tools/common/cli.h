@@ -107,6 +107,9 @@ void cli_stage_dataset(const char *path, const struct dataset *dataset, struct o
 /* Puts outputs in place, but none before all of them have been written in full. */
 void cli_commit(struct output *outputs, const char *const *paths, size_t count);
 
+/* A usage error if binary data would go to a terminal. */
+void cli_refuse_terminal(const char *path);
+
 /* Opens -o for other data; refuses to write binary data to a terminal. */
 void cli_open_output(const char *path, bool binary, struct output *output);
 

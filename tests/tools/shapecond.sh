@@ -1,0 +1,38 @@
+#!/bin/sh
+# shapecond: all stages with one command
+. "$(dirname "$0")/lib.sh"
+
+test_that 'the examples of the manual page run' '
+    run_examples shapecond
+    test "$(sc-info --json tiny.npy | json count)" = 6
+    sc-info tiny.npy | grep -q "^soft"
+    test -s stages/pool.slp
+    test -s stages/teacher.tch
+'
+test_that 'the commands that it says give the same set when they are run by hand' '
+    shapecond train.npy --spc 2 --keep again -o first.npy 2>said
+    cmp first.npy tiny.npy
+    grep "^+ sc-synth" said | sed "s/^+ //; s|again/condensed.npy|by-hand.npy|" >command
+    sh -e command
+    cmp by-hand.npy again/condensed.npy
+'
+test_that 'bytes do not depend on the number of threads, and no files stay without --keep' '
+    mkdir tmp
+    TMPDIR=$PWD/tmp shapecond train.npy --spc 2 --threads 1 --quiet -o one.npy
+    cmp one.npy tiny.npy
+    test -z "$(ls -A tmp)"
+'
+test_that 'the condensed series are in the scale of the set' '
+    sc-info --json train.npy >all.json
+    sc-info --json tiny.npy >tiny.json
+    awk -v a="$(json max <all.json)" -v b="$(json max <tiny.json)" "BEGIN { exit !(b > a / 3 && b < 3 * a) }"
+'
+test_that 'a stage that fails ends the run with its message and leaves nothing' '
+    fails 1 "none.npy: No such file" shapecond none.npy -o none
+    fails 2 "which set" shapecond -o none
+    fails 2 "needs -o FILE" shapecond train.npy --test train.npy
+    TMPDIR=$PWD/tmp fails 1 "sc-teacher failed" shapecond train.npy --network "cnn depth=99" -o none
+    test ! -e none
+    test -z "$(ls -A tmp)"
+'
+finish

@@ -1,0 +1,33 @@
+/* Running other programs of the suite, one after another, in a folder of files between them. */
+#ifndef SC_COMMAND_H
+#define SC_COMMAND_H
+
+#include <stdbool.h>
+
+#include "common/cli.h"
+
+struct command_runner {
+    char *folder;   /* of the files between the programs */
+    bool temporary; /* goes when the run ends */
+    const struct cli_common *common;
+};
+
+/* Uses the folder (made if it is not there), or a temporary one for NULL. */
+void command_begin(struct command_runner *runner, const char *folder,
+                   const struct cli_common *common);
+
+/* Removes a temporary folder.  Also done when a program fails. */
+void command_end(struct command_runner *runner);
+
+/* A file of the folder; the string lives as long as the process. */
+const char *command_file(const struct command_runner *runner, const char *name);
+
+/* Says the command on standard error (unless --quiet) and runs it with the seed and threads of this
+ * program; a program that fails ends this one, too.  The words end with NULL; empty ones are left
+ * out.  Programs are taken from the folder that this one is in. */
+void command_run(struct command_runner *runner, const char *program, const char *const *words);
+
+#define COMMAND(runner, program, ...)                                                              \
+    command_run(runner, program, (const char *const[]){__VA_ARGS__, NULL})
+
+#endif

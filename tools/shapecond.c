@@ -1,0 +1,176 @@
+/* shapecond: condense a set with one command.  Runs the programs of the stages with options chosen
+ * from the size of the set, and says each command, so that any of them can be repeated alone. */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/cli.h"
+#include "common/command.h"
+
+struct shapecond_options {
+    struct cli_common common;
+    size_t per_class;
+    bool plain;
+    const char *network, *validate, *test, *keep;
+};
+
+static const struct cli_option options[] = {
+    {'n', "spc", "N", CLI_SIZE, CLI_AT(shapecond_options, per_class), "series per class", .low = 1},
+    {0, "plain", NULL, CLI_FLAG, CLI_AT(shapecond_options, plain),
+     "a teacher without shapelets (SRe2L)"},
+    {0, "network", "TEXT", CLI_TEXT, CLI_AT(shapecond_options, network),
+     "the teacher, such as 'cnn depth=3 width=32'"},
+    {'v', "validate", "FILE", CLI_FILE, CLI_AT(shapecond_options, validate),
+     "held-out set; by default 15 % of the set are held out"},
+    {'t', "test", "FILE", CLI_FILE, CLI_AT(shapecond_options, test),
+     "also train students on the condensed set and print their scores on this one"},
+    {'k', "keep", "DIR", CLI_FILE, CLI_AT(shapecond_options, keep),
+     "leave the files of all stages in this folder"},
+    {0},
+};
+
+static const struct cli_program program = {
+    .name = "shapecond",
+    .arguments = "FILE",
+    .summary = "Condenses a labelled set into a few series per class, all stages in one go.",
+    .options = options,
+    .most_files = 1,
+    .random = true,
+};
+
+/* What the options of the stages are chosen from. */
+struct facts {
+    size_t channels, length, classes;
+    size_t smallest, largest; /* class */
+};
+
+static struct error *look_at(const char *path, struct facts *facts)
+{
+    struct dataset set;
+    size_t *counts;
+
+    TRY(dataset_read(path, NULL, DATASET_LABELLED, &set));
+    *facts = (struct facts){set.channels, set.length, set.classes, SIZE_MAX, 0};
+    counts = calloc(set.classes, sizeof *counts);
+    if (counts) {
+        dataset_class_counts(&set, counts);
+        for (size_t c = 0; c < set.classes; c++) {
+            facts->smallest = counts[c] < facts->smallest ? counts[c] : facts->smallest;
+            facts->largest = counts[c] > facts->largest ? counts[c] : facts->largest;
+        }
+    }
+    free(counts);
+    dataset_free(&set);
+    return counts ? NULL : error_memory("the classes");
+}
+
+/* Series of each class that shapelets are looked for in.  The work grows with the square of their
+ * number; 1e11 distances at one place each are some seconds. */
+static size_t search_per_class(const struct facts *facts)
+{
+    double starts = fmin((double)facts->length, 500);
+    double shifts = fmin(0.3 * (double)facts->length, 100);
+    double work = 5 * starts * (1 + shifts) * (double)facts->channels;
+    double series = sqrt(1e11 / work) / (double)facts->classes;
+
+    return series < 10 ? 10 : (size_t)series;
+}
+
+/* Standardised train.npy and val.npy, and the scale. */
+static void prepare(struct command_runner *run, const char *input, const char *validate)
+{
+    const char *scale = command_file(run, "scale.npy");
+    const char *train = input, *val = validate;
+
+    if (!val) {
+        COMMAND(run, "sc-split", "--train", "0.85", "--val", "rest", "-o", command_file(run, "raw"),
+                input);
+        train = command_file(run, "raw-train.npy");
+        val = command_file(run, "raw-val.npy");
+    }
+    COMMAND(run, "sc-scale", "--save", scale, "-o", command_file(run, "train.npy"), train);
+    COMMAND(run, "sc-scale", "--with", scale, "-o", command_file(run, "val.npy"), val);
+}
+
+static void find_shapelets(struct command_runner *run, const struct facts *facts)
+{
+    const char *pruned = command_file(run, "pruned.npy");
+    char per_class[32];
+
+    snprintf(per_class, sizeof per_class, "%zu", search_per_class(facts));
+    COMMAND(run, "sc-prune", "--per-class", per_class, "-o", pruned,
+            command_file(run, "train.npy"));
+    COMMAND(run, "sc-shapelets", "-k", facts->channels == 1 ? "20" : "10", "--select", "class",
+            "-o", command_file(run, "pool.slp"), pruned);
+}
+
+static void train_teacher(struct command_runner *run, const struct shapecond_options *opt,
+                          const struct facts *facts)
+{
+    const char *train = command_file(run, "train.npy");
+
+    if (2 * facts->smallest < facts->largest) {
+        const char *balanced = command_file(run, "balanced.npy");
+
+        COMMAND(run, "sc-balance", "-o", balanced, train);
+        train = balanced;
+    }
+    COMMAND(run, "sc-teacher", opt->network ? "--network" : "", opt->network ? opt->network : "",
+            opt->plain ? "" : "--shapelets", opt->plain ? "" : command_file(run, "pool.slp"),
+            "--validate", command_file(run, "val.npy"), "-o", command_file(run, "teacher.tch"),
+            train);
+}
+
+static void synthesise(struct command_runner *run, const struct shapecond_options *opt)
+{
+    const char *tiny = command_file(run, "condensed.npy");
+    char per_class[32];
+
+    snprintf(per_class, sizeof per_class, "%zu", opt->per_class);
+    COMMAND(run, "sc-synth", "--teacher", command_file(run, "teacher.tch"),
+            opt->plain ? "" : "--shapelets", opt->plain ? "" : command_file(run, "pool.slp"),
+            "--spc", per_class, "--rate", "0.05", "-o", tiny, command_file(run, "train.npy"));
+    COMMAND(run, "sc-scale", "--undo", "--with", command_file(run, "scale.npy"), "-o",
+            opt->common.output, tiny);
+}
+
+static void score(struct command_runner *run, const struct shapecond_options *opt)
+{
+    const char *test = command_file(run, "test.npy");
+
+    COMMAND(run, "sc-scale", "--with", command_file(run, "scale.npy"), "-o", test, opt->test);
+    COMMAND(run, "sc-eval", command_file(run, "condensed.npy"), test, "--validate",
+            command_file(run, "val.npy"), opt->plain ? "" : "--shapelets",
+            opt->plain ? "" : command_file(run, "pool.slp"));
+}
+
+int main(int argc, char **argv)
+{
+    struct shapecond_options opt = {.per_class = 10};
+    struct command_runner run;
+    struct facts facts = {0};
+
+    cli_parse(argc, argv, &program, &opt);
+    if (opt.common.file_count == 0)
+        cli_usage("which set?  shapecond FILE --spc 10 -o FILE");
+    if (opt.test && strcmp(opt.common.output, "-") == 0)
+        cli_usage("--test prints scores to standard output, so the set needs -o FILE");
+    cli_refuse_terminal(opt.common.output);
+    cli_check(look_at(opt.common.files[0], &facts));
+    cli_say("%zu classes of %zu to %zu series, %zu channel%s, %zu steps", facts.classes,
+            facts.smallest, facts.largest, facts.channels, facts.channels == 1 ? "" : "s",
+            facts.length);
+    command_begin(&run, opt.keep, &opt.common);
+    prepare(&run, opt.common.files[0], opt.validate);
+    if (!opt.plain)
+        find_shapelets(&run, &facts);
+    train_teacher(&run, &opt, &facts);
+    synthesise(&run, &opt);
+    if (opt.test)
+        score(&run, &opt);
+    if (!opt.keep)
+        cli_say("done; --keep DIR leaves the files of the stages, to repeat any of them");
+    command_end(&run);
+    return 0;
+}
