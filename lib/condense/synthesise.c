@@ -50,7 +50,8 @@ struct synthesis {
     struct objective objective;
     size_t classes, series;   /* V; floats of a series */
     size_t batches, batch;    /* how many, of how many series */
-    size_t slots;             /* batches worked on side by side */
+    bool side_by_side;        /* a thread for each batch, not several for one */
+    size_t slots;             /* batches worked on at the same time */
     int32_t *labels;          /* (batch,): 0..V-1 again and again */
     float *x;                 /* (per_class, V, C, L) */
     float *logits;            /* (per_class, V, V), of the best */
@@ -95,16 +96,23 @@ static void synthesis_free(struct synthesis *synthesis)
     free(synthesis->results);
 }
 
-/* How the series are cut into batches, and how many of those run side by side. */
+/* Steps of series in a batch up to which several threads are no faster than one: the work is over
+ * before they have found it. */
+enum { SMALL_BATCH = 1024 };
+
+/* How the series are cut into batches, and how the threads go about them. */
 static void lay_out(const struct guide *guide, struct synthesis *synthesis)
 {
     size_t per_class = synthesis->options->per_class;
 
     synthesis->batches = batch_count(synthesis->options);
     synthesis->batch = per_class / synthesis->batches * synthesis->classes;
-    /* With fewer rounds than threads it is better to split up each round. */
-    synthesis->slots =
-        guide->side_by_side && synthesis->batches >= parallel_threads() ? parallel_threads() : 1;
+    /* With fewer batches than threads it is better to split up each of them, if there is something
+     * to split. */
+    synthesis->side_by_side =
+        guide->side_by_side && (synthesis->batches >= parallel_threads() ||
+                                synthesis->batch * guide->length <= SMALL_BATCH);
+    synthesis->slots = synthesis->side_by_side && synthesis->batches > 1 ? parallel_threads() : 1;
 }
 
 static struct error *synthesis_make(const struct guide *guide, const struct transform *transform,
@@ -201,12 +209,12 @@ static void optimise_task(void *context, size_t batch, unsigned worker)
 /* The first error in the order of the batches. */
 static struct error *optimise_all(struct synthesis *synthesis)
 {
-    if (synthesis->slots > 1)
+    if (synthesis->side_by_side)
         parallel_for(synthesis->batches, optimise_task, synthesis);
     for (size_t i = 0; i < synthesis->batches; i++) {
         struct error *error;
 
-        if (synthesis->slots == 1)
+        if (!synthesis->side_by_side)
             optimise_task(synthesis, i, 0);
         error = synthesis->results[i].error;
         synthesis->results[i].error = NULL;
