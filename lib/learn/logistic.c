@@ -142,7 +142,7 @@ static void lbfgs_direction(const struct history *history, const double *gradien
                             double *direction)
 {
     size_t size = history->size;
-    double factors[MEMORY];
+    double factors[MEMORY] = {0};
 
     for (size_t p = 0; p < size; p++)
         direction[p] = -gradient[p];
