@@ -67,7 +67,8 @@ static double softmax(double *logits, size_t classes, size_t label)
         sum += logits[v] = exp(logits[v] - most);
     for (size_t v = 0; v < classes; v++)
         logits[v] /= sum;
-    return log(sum) + most - own;
+    /* The largest term is 1. */
+    return log(fmax(sum, 1)) + most - own;
 }
 
 static void evaluate_block(void *context, size_t block, unsigned worker)
@@ -142,7 +143,7 @@ static void lbfgs_direction(const struct history *history, const double *gradien
                             double *direction)
 {
     size_t size = history->size;
-    double factors[MEMORY];
+    double factors[MEMORY] = {0};
 
     for (size_t p = 0; p < size; p++)
         direction[p] = -gradient[p];
