@@ -36,11 +36,12 @@ struct normaliser {
 static struct normaliser normaliser(const float *x, size_t classes, float temperature)
 {
     struct normaliser out = {x[0], 0};
-    double sum = 0;
+    double sum;
 
     for (size_t v = 1; v < classes; v++)
         out.largest = x[v] > out.largest ? x[v] : out.largest;
-    for (size_t v = 0; v < classes; v++)
+    sum = expf((x[0] - out.largest) / temperature);
+    for (size_t v = 1; v < classes; v++)
         sum += expf((x[v] - out.largest) / temperature);
     out.log_sum = (float)log(sum);
     return out;

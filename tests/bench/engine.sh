@@ -25,12 +25,14 @@ for threads in ${THREADS:-1 2}; do
         FILENAME == ARGV[1] { theirs[$1, $2] = $4; next }
         { ours[$1, $2] = $4; if ($1 == "train") shapes[++count] = $2 }
         function ratio(job, shape) {
-            return (job, shape) in theirs ? sprintf("%.1f", ours[job, shape] / theirs[job, shape]) : "-"
+            if (!((job, shape) in theirs))
+                return "-"
+            return sprintf("%.1f", ours[job, shape] / theirs[job, shape])
         }
         END {
             peak = ours["sgemm", "-"]
             printf "\n%s thread%s (%s); SGEMM of OpenBLAS %.0f GFLOP/s; PyTorch %s\n", threads,
-                threads > 1 ? "s" : "", threads > 1 ? "time on the wall" : "processor time", peak, torch
+                (threads > 1 ? "s" : ""), (threads > 1 ? "time on the wall" : "processor time"), peak, torch
             printf "%-12s %11s %8s %7s %8s | %11s %8s | %11s %9s %8s | %6s\n", "dataset", "train",
                 "GFLOP/s", "of peak", "PyTorch", "synthesis", "PyTorch", "product", "cost", "PyTorch",
                 "memory"
@@ -44,9 +46,8 @@ for threads in ${THREADS:-1 2}; do
                     ours["product", s], ours["product-cost", s], ratio("product", s),
                     ours["bytes", s] / 1e6
             }
-            printf "peak memory of the whole run: %.0f MB, PyTorch %s MB\n",
-                ours["peak-memory", "-"] / 1e6,
-                (("peak-memory", "-") in theirs) ? sprintf("%.0f", theirs["peak-memory", "-"] / 1e6) : "-"
+            printf "peak memory of the whole run: %.0f MB, PyTorch %.0f MB\n",
+                ours["peak-memory", "-"] / 1e6, theirs["peak-memory", "-"] / 1e6
         }' "$work/torch" "$work/ours"
 done
 echo

@@ -62,6 +62,8 @@ for golden in tests/golden/npy*; do
     if [ -e "$golden" ]; then cp "$golden" "$build/corpus/fuzz_npy/"; fi
 done
 
+cp tests/golden/teacher.tch "$build/corpus/fuzz_tch/"
+
 # Several targets at a time, each for its share of the time of all cores.
 cores=$(nproc)
 # shellcheck disable=SC2086
