@@ -106,11 +106,17 @@ static void match_provenance(const struct teacher *teacher, const struct shapele
 static void make_transform(const struct synth_options *opt, const struct shapelet_pool *pool,
                            const struct dataset *set, struct transform *transform)
 {
+    const char *name = opt->shapelets.pool;
+
     *transform = (struct transform){0};
-    if (opt->shapelets.pool)
-        cli_check(error_in(file_shown(opt->shapelets.pool),
-                           transform_make(pool, set->channels, set->length,
-                                          shapelets_window(opt->shapelets.window), transform)));
+    if (!name)
+        return;
+    if (pool->steps != set->length || pool->classes != set->classes)
+        cli_check(error_make("%s: found in series of %zu steps and %zu classes, these have %zu and "
+                             "%zu",
+                             name, pool->steps, pool->classes, set->length, set->classes));
+    cli_check(error_in(name, transform_make(pool, set->channels, set->length,
+                                            shapelets_window(opt->shapelets.window), transform)));
 }
 
 static void open_guide(const struct synth_options *opt, const struct teacher *teacher,

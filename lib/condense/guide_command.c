@@ -204,7 +204,7 @@ static struct error *command_backward(void *state, size_t slot, const struct mat
     TRY(explain(receive(guide, "gradients", 3, series, dx)));
     if (guide->features)
         TRY(explain(receive(guide, "gradients of the features", 2, distances, dfeatures)));
-    TRY(explain(receive(guide, "statistics", 0, NULL, &distance)));
+    TRY(explain(receive(guide, "statistics", 0, series, &distance)));
     *apart = (double)distance;
     return NULL;
 }

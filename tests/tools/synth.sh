@@ -68,6 +68,8 @@ test_that 'what does not fit is refused with the reason and leaves no file' '
         sc-synth -t teacher.tch -s pool.slp -w full train.npy -o none
     fails 1 "pool.slp: the pool is for series of 1 channels, not 2" \
         sc-synth -t teacher.tch -s pool.slp wide.npy -o none
+    fails 1 "pool.slp: found in series of 128 steps and 3 classes, these have 128 and 4" \
+        sc-synth --teacher-command cat -s pool.slp four.npy -o none
     fails 1 "train.npy: step 1: the loss is no longer a number; a smaller learning rate than 1e+30" \
         sc-synth -t plain.tch -r 1e30 --steps 50 train.npy -o none
     fails 1 "train.npy" sc-synth -t train.npy train.npy -o none

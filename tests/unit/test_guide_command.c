@@ -144,9 +144,9 @@ static void serve_backward(struct served *served, const char *text)
     sent = (float)apart;
     answer(3, series, gradients);
     answer(2, distances, gradients + floats);
-    answer(0, NULL, &sent);
+    answer(0, series, &sent);
     if (is_mode(served, "more"))
-        answer(0, NULL, &sent);
+        answer(0, series, &sent);
     npy_array_free(&dlogits);
     free(gradients);
 }
