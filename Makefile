@@ -69,7 +69,7 @@ endif
 .DELETE_ON_ERROR:
 .SECONDARY:
 
-all: $(TOOLS) $(NPY_LIB) $(NPY_SO) $(BUILD)/npy-c.pc
+all: $(TOOLS) $(NPY_LIB) $(NPY_SO)
 
 # ---- Debian packages ----
 
@@ -146,12 +146,6 @@ $(BUILD)/bench/%: $(BUILD)/obj/tests/bench/%.o $(SC_LIB) $(NPY_LIB)
 	@mkdir -p $(@D)
 	$(run)$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $^ $(LIBS)
 
-$(BUILD)/npy-c.pc: Makefile
-	@mkdir -p $(@D)
-	$(run)printf '%s\n' 'prefix=$(PREFIX)' 'libdir=$(LIBDIR)' 'includedir=$(INCLUDEDIR)' '' \
-	  'Name: npy-c' 'Description: Read and write NumPy NPY files from C' 'Version: $(VERSION)' \
-	  'Libs: -L$${libdir} -lnpy-c' 'Cflags: -I$${includedir}' >$@
-
 -include $(shell find $(BUILD)/obj -name '*.d' 2>/dev/null)
 
 # ---- Tests ----
@@ -197,6 +191,11 @@ format: | $(HAVE_lint)
 
 # ---- Installing ----
 
+# Made on the spot, since make install may name another PREFIX than make did.
+PKG_CONFIG = 'prefix=$(PREFIX)' 'libdir=$(LIBDIR)' 'includedir=$(INCLUDEDIR)' '' \
+             'Name: npy-c' 'Description: Read and write NumPy NPY files from C' 'Version: $(VERSION)' \
+             'Libs: -L$${libdir} -lnpy-c' 'Cflags: -I$${includedir}'
+
 install: all
 	$(say) INSTALL '$(DESTDIR)$(PREFIX)'
 	$(run)install -d $(DESTDIR)$(BINDIR) $(DESTDIR)$(LIBDIR)/pkgconfig $(DESTDIR)$(INCLUDEDIR)
@@ -204,7 +203,7 @@ install: all
 	$(run)install -m 644 $(NPY_LIB) $(NPY_SO) $(DESTDIR)$(LIBDIR)
 	$(run)ln -sf $(notdir $(NPY_SO)) $(DESTDIR)$(LIBDIR)/libnpy-c.so
 	$(run)install -m 644 formats/npy-c/npy-c.h $(DESTDIR)$(INCLUDEDIR)
-	$(run)install -m 644 $(BUILD)/npy-c.pc $(DESTDIR)$(LIBDIR)/pkgconfig
+	$(run)printf '%s\n' $(PKG_CONFIG) >$(DESTDIR)$(LIBDIR)/pkgconfig/npy-c.pc
 	$(run)for page in $(MAN_PAGES); do section=$${page##*.}; \
 	  install -D -m 644 $$page $(DESTDIR)$(MANDIR)/man$$section/$${page##*/} || exit 1; done
 

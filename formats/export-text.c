@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <math.h>
 #include <string.h>
+#include <strings.h>
 
 #include "number.h"
 
@@ -13,9 +14,9 @@
 static struct error *check_name(const char *name, const char *forbidden, const char *format)
 {
     size_t length = strlen(name);
-    bool bad = length == 0 || strcmp(name, "?") == 0 || strchr("#\"'@", name[0]) ||
-               strpbrk(name, forbidden) || isspace((unsigned char)name[0]) ||
-               isspace((unsigned char)name[length - 1]);
+    bool bad = length == 0 || strcmp(name, "?") == 0 || strcasecmp(name, "nan") == 0 ||
+               strchr("#\"'@", name[0]) || strpbrk(name, forbidden) ||
+               isspace((unsigned char)name[0]) || isspace((unsigned char)name[length - 1]);
 
     for (size_t i = 0; i < length; i++)
         bad |= iscntrl((unsigned char)name[i]) != 0;
@@ -52,6 +53,19 @@ static void write_value(FILE *stream, float value, const char *missing)
     fputs(isnan(value) ? missing : text, stream);
 }
 
+/* Text has a sign for what is missing, but none for infinity that others would read. */
+static struct error *check_values(const struct dataset *dataset)
+{
+    const size_t series = dataset->channels * dataset->length;
+
+    for (size_t i = 0; i < dataset->count * series; i++) {
+        if (isinf(dataset->x[i]))
+            return error_make("series %zu, channel %zu, step %zu: text cannot hold infinity",
+                              i / series, i % series / dataset->length, i % dataset->length);
+    }
+    return NULL;
+}
+
 static bool any_missing(const struct dataset *dataset)
 {
     const size_t count = dataset->count * dataset->channels * dataset->length;
@@ -80,6 +94,7 @@ struct error *export_ucr(FILE *stream, const struct dataset *dataset)
         return error_make("UCR files hold one channel, this set has %zu (.ts and .npz hold more)",
                           dataset->channels);
     TRY(check_names(dataset, "\t", "a UCR file"));
+    TRY(check_values(dataset));
     errno = 0;
     for (size_t i = 0; i < dataset->count; i++) {
         const float *values = dataset_series(dataset, i, 0);
@@ -129,6 +144,7 @@ static void write_ts_header(FILE *stream, const struct dataset *dataset, const c
 struct error *export_ts(FILE *stream, const struct dataset *dataset, const char *problem)
 {
     TRY(check_names(dataset, " \t:,", "a .ts file"));
+    TRY(check_values(dataset));
     errno = 0;
     write_ts_header(stream, dataset, problem);
     for (size_t i = 0; i < dataset->count; i++) {

@@ -229,7 +229,9 @@ static struct error *add_label(struct import_chunk *chunk, const char *label, si
     char shown[64];
 
     import_quote(label, label + length, shown);
-    if (length == 0 || (length == 1 && *label == '?'))
+    /* NaN is how tables of numbers say that there is none; NA may be a name. */
+    if (length == 0 || (length == 1 && *label == '?') ||
+        import_is_word(label, label + length, "nan"))
         return error_make("no label");
     if (length > MOST_LABEL_BYTES)
         return error_make("%s, of %zu bytes, is not a label", shown, length);

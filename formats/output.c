@@ -4,13 +4,14 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 /* Temporary names that exist on the disk now, for the signal handler. */
-enum { MOST_TEMPORARIES = 16 };
+enum { MOST_TEMPORARIES = 16, MOST_LINKS = 40 };
 static char *volatile temporaries[MOST_TEMPORARIES];
 
 static void remember(char *temporary)
@@ -116,6 +117,28 @@ static struct error *open_replacement(struct output *output)
     return NULL;
 }
 
+/* The file that a path stands for, malloc'ed: links are followed, even to a file that is not there
+ * yet. */
+static char *follow_links(const char *path)
+{
+    char *target = strdup(path), link[PATH_MAX];
+
+    for (int links = 0; target && links < MOST_LINKS; links++) {
+        const char *slash = strrchr(target, '/');
+        ssize_t length = readlink(target, link, sizeof link);
+        char *next;
+
+        if (length < 0 || (size_t)length == sizeof link)
+            break;
+        if (asprintf(&next, "%.*s%.*s", slash && link[0] != '/' ? (int)(slash + 1 - target) : 0,
+                     target, (int)length, link) < 0)
+            next = NULL;
+        free(target);
+        target = next;
+    }
+    return target;
+}
+
 struct error *output_open(const char *path, struct output *output)
 {
     struct stat status;
@@ -139,9 +162,9 @@ struct error *output_open(const char *path, struct output *output)
     /* A file that must not be written must not be replaced either. */
     if (exists && access(path, W_OK) != 0)
         return error_system(path);
-    output->path = exists ? realpath(path, NULL) : strdup(path);
+    output->path = follow_links(path);
     if (!output->path)
-        return error_system(path);
+        return error_memory("a file name");
     error = open_replacement(output);
     if (error)
         output_abort(output);
@@ -184,12 +207,22 @@ static void sync_folder(const char *path)
     free(folder);
 }
 
+/* A write that failed before counts too, even if there is room again now. */
+static struct error *flush(FILE *stream, const char *shown)
+{
+    bool failed_before = ferror(stream);
+
+    if (fflush(stream))
+        return error_system(shown);
+    return failed_before ? error_make("%s: a write failed", shown) : NULL;
+}
+
 static struct error *put_in_place(struct output *output)
 {
     FILE *stream = output->stream;
 
-    if (fflush(stream) || fchmod(fileno(stream), target_mode(output->path)) ||
-        fsync(fileno(stream)))
+    TRY(flush(stream, output->path));
+    if (fchmod(fileno(stream), target_mode(output->path)) || fsync(fileno(stream)))
         return error_system(output->path);
     if (!output->temporary)
         TRY(give_name(output));
@@ -209,8 +242,8 @@ struct error *output_commit(struct output *output)
 
     if (output->path)
         error = put_in_place(output);
-    else if (fflush(output->stream))
-        error = error_system(output->stream == stdout ? "standard output" : "output");
+    else
+        error = flush(output->stream, output->stream == stdout ? "standard output" : "output");
     output_abort(output);
     return error;
 }

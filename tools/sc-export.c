@@ -66,7 +66,6 @@ int main(int argc, char **argv)
     struct dataset dataset;
     struct output output;
     const char *digests[1];
-    struct error *error;
     enum format format;
 
     cli_parse(argc, argv, &program, &tool);
@@ -76,12 +75,8 @@ int main(int argc, char **argv)
     cli_record(&tool.common, &dataset.notes, digests, 1);
 
     cli_open_output(tool.common.output, format == NPZ, &output);
-    error = export(output.stream, format, &dataset, tool.name);
-    if (error) {
-        output_abort(&output);
-        cli_check(error_in(tool.common.output, error));
-    }
-    cli_check(output_commit(&output));
+    cli_finish_output(&output, tool.common.output,
+                      export(output.stream, format, &dataset, tool.name));
     dataset_free(&dataset);
     return 0;
 }

@@ -27,6 +27,7 @@ test_that 'a set of several channels comes back from .ts bit for bit' '
     content back.npy | cmp - expected
     fails 1 "none.tsv: UCR files hold one channel, this set has 3" sc-export set.npy -o none.tsv
     refute test -e none.tsv
+    fails 1 "sc-export: standard output: UCR files hold one channel" sc-export -f ucr set.npy
 '
 test_that 'an .npz has the same bytes whenever and wherever it is made' '
     sc-export -f npz set.npy -o one.npz

@@ -134,6 +134,12 @@ static void sets_that_a_format_cannot_hold_are_refused(void **state)
     assert_fails("cannot be written to a UCR file", export_ucr(null, &set));
     set.names[1][1] = ' ';
     assert_ok(export_ucr(null, &set));
+    strcpy(set.names[1], "NaN");
+    assert_fails("class name 'NaN' cannot be written", export_ucr(null, &set));
+    strcpy(set.names[1], "b");
+    set.x[set.length + 1] = -INFINITY;
+    assert_fails("series 1, channel 0, step 1: text cannot hold infinity", export_ucr(null, &set));
+    assert_fails("text cannot hold infinity", export_ts(null, &set, "x"));
     set.y = NULL;
     assert_fails("UCR files need labels", export_ucr(null, &set));
     dataset_free(&set);

@@ -301,6 +301,7 @@ static void bad_rows_are_named_by_line_and_column(void **state)
     check_bad("a.tsv", "1\t2\n1\n", "a.tsv:2: no values");
     check_bad("a.tsv", "?\t2\n", "a.tsv:1: no label");
     check_bad("a.tsv", "\t2\n", "a.tsv:1: no label");
+    check_bad("a.tsv", "1\t2\nNaN\t2\n", "a.tsv:2: no label");
     check_bad("a.csv", "a,b\nc,d\n", "a.csv:2: column 2: 'd' is not a number");
     check_bad("a.csv", "", "a.csv: empty file");
     check_bad("a.csv", "\n \n# x\n", "a.csv: no rows of data");

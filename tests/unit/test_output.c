@@ -164,6 +164,24 @@ static void a_link_is_followed_not_replaced(void **state)
     assert_true(S_ISLNK(status.st_mode));
 }
 
+static void a_link_to_a_file_that_is_not_there_makes_that_file(void **state)
+{
+    struct output output;
+    struct stat status;
+
+    (void)state;
+    assert_int_equal(mkdir("folder", 0777), 0);
+    assert_int_equal(symlink("second", "folder/first"), 0);
+    assert_int_equal(symlink("real", "folder/second"), 0);
+    write_file("folder/first", "new");
+    assert_holds("folder/real", "new");
+    assert_int_equal(lstat("folder/first", &status), 0);
+    assert_true(S_ISLNK(status.st_mode));
+    assert_int_equal(symlink("loop", "loop"), 0);
+    assert_ok(output_open("loop", &output));
+    output_abort(&output);
+}
+
 static void devices_are_written_directly(void **state)
 {
     struct output output;
@@ -205,6 +223,24 @@ static void a_disk_that_fills_up_leaves_the_old_file(void **state)
     assert_int_equal(files_here(), 1);
 }
 
+static void a_write_that_failed_is_not_forgotten_when_there_is_room_again(void **state)
+{
+    struct output output;
+    int file;
+
+    (void)state;
+    assert_ok(output_open("file", &output));
+    file = dup(fileno(output.stream));
+    assert_true(dup2(open("/dev/full", O_WRONLY), fileno(output.stream)) >= 0);
+    fputs("lost", output.stream);
+    assert_int_equal(fflush(output.stream), EOF);
+    assert_true(dup2(file, fileno(output.stream)) >= 0);
+    close(file);
+    fputs("kept", output.stream);
+    assert_fails("file: a write failed", output_commit(&output));
+    assert_int_equal(files_here(), 0);
+}
+
 static void what_cannot_be_written_is_refused_at_once(void **state)
 {
     struct output output;
@@ -223,8 +259,10 @@ int main(void)
         IN_A_FOLDER(a_killed_process_leaves_the_old_file),
         IN_A_FOLDER(modes_follow_the_umask_or_the_file_replaced),
         IN_A_FOLDER(a_link_is_followed_not_replaced),
+        IN_A_FOLDER(a_link_to_a_file_that_is_not_there_makes_that_file),
         IN_A_FOLDER(devices_are_written_directly),
         IN_A_FOLDER(a_disk_that_fills_up_leaves_the_old_file),
+        IN_A_FOLDER(a_write_that_failed_is_not_forgotten_when_there_is_room_again),
         IN_A_FOLDER(what_cannot_be_written_is_refused_at_once),
     };
 

@@ -425,8 +425,7 @@ static const char *shown_output(const char *path)
     return strcmp(path, "-") == 0 ? "standard output" : path;
 }
 
-/* Ends an output with what writing it said. */
-static void finish_output(struct output *output, const char *path, struct error *error)
+void cli_finish_output(struct output *output, const char *path, struct error *error)
 {
     if (error) {
         output_abort(output);
@@ -458,7 +457,7 @@ void cli_write_dataset(const struct cli_common *common, struct dataset *dataset,
 
     cli_open_output(common->output, true, &output);
     cli_record(common, &dataset->notes, digests, count);
-    finish_output(&output, common->output, dataset_write(output.stream, dataset));
+    cli_finish_output(&output, common->output, dataset_write(output.stream, dataset));
 }
 
 void cli_write_pool(const struct cli_common *common, struct shapelet_pool *pool,
@@ -468,5 +467,5 @@ void cli_write_pool(const struct cli_common *common, struct shapelet_pool *pool,
 
     cli_open_output(common->output, true, &output);
     cli_record(common, &pool->notes, digests, count);
-    finish_output(&output, common->output, slp_write(output.stream, pool));
+    cli_finish_output(&output, common->output, slp_write(output.stream, pool));
 }

@@ -112,5 +112,8 @@ void cli_refuse_terminal(const char *path);
 
 /* Opens -o for other data; refuses to write binary data to a terminal. */
 void cli_open_output(const char *path, bool binary, struct output *output);
+/* Puts it in place, or throws it away and exits if writing it gave an error, which gets the name of
+ * the output. */
+void cli_finish_output(struct output *output, const char *path, struct error *error);
 
 #endif

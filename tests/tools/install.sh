@@ -1,0 +1,44 @@
+#!/bin/sh
+# What make install puts where, as others use it: programs, pages, and libnpy-c by pkg-config.
+. "$(dirname "$0")/lib.sh"
+
+: "${CC:=cc}"
+stage=$scratch/stage
+
+# run_make TARGET: with the build under test, for a prefix that it was not built for.
+run_make() {
+    MAKEFLAGS='' make -s -C "$SC_ROOT" "$1" BUILD="$SC_BUILD" CFLAGS="${CFLAGS:--O2}" \
+        DESTDIR="$stage" PREFIX=/opt/elsewhere
+}
+
+test_that 'programs, pages, library, header and pkg-config file are installed below PREFIX' '
+    run_make install
+    for tool in "$SC_BUILD"/bin/*; do
+        test -x "$stage/opt/elsewhere/bin/$(basename "$tool")"
+    done
+    for page in "$SC_ROOT"/man/*.[1-9]; do
+        cmp "$page" "$stage/opt/elsewhere/share/man/man${page##*.}/$(basename "$page")"
+    done
+    grep -qx "prefix=/opt/elsewhere" "$stage/opt/elsewhere/lib/pkgconfig/npy-c.pc"
+'
+
+if command -v pkg-config >/dev/null; then
+    # shellcheck disable=SC2016 # for test_that
+    test_that 'the example of npy-c(3) compiles against what was installed, and runs' '
+        sed -n "/^#include <npy-c.h>/,/^\.Ed/p" "$SC_ROOT/man/npy-c.3" | sed "/^\.Ed/d; s/\\\\e/\\\\/g" >mean.c
+        export PKG_CONFIG_PATH="$stage/opt/elsewhere/lib/pkgconfig" PKG_CONFIG_SYSROOT_DIR="$stage"
+        $CC ${CFLAGS-} -Wall -Werror mean.c $(pkg-config --cflags --libs npy-c) -o mean
+        printf "1\t1\t2\n2\t3\t6\n" | sc-import -f ucr >small.npy
+        head -c 144 small.npy | LD_LIBRARY_PATH="$stage/opt/elsewhere/lib" ./mean >means
+        test "$(cat means)" = 3
+    '
+else
+    skip_that 'the example of npy-c(3) compiles against what was installed, and runs' 'no pkg-config'
+fi
+
+test_that 'uninstall removes all of it' '
+    run_make uninstall
+    test -z "$(find "$stage" -type f -o -type l)"
+'
+
+finish
