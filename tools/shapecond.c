@@ -101,8 +101,8 @@ static void find_shapelets(struct command_runner *run, const struct facts *facts
     snprintf(per_class, sizeof per_class, "%zu", search_per_class(facts));
     COMMAND(run, "sc-prune", "--per-class", per_class, "-o", pruned,
             command_file(run, "train.npy"));
-    COMMAND(run, "sc-shapelets", "-k", facts->channels == 1 ? "20" : "10", "--select", "class",
-            "-o", command_file(run, "pool.slp"), pruned);
+    COMMAND(run, "sc-shapelets", "-k", facts->channels == 1 ? "20" : "10", "--gain", "one",
+            "--select", "diverse", "-o", command_file(run, "pool.slp"), pruned);
 }
 
 static void train_teacher(struct command_runner *run, const struct shapecond_options *opt,
