@@ -10,7 +10,7 @@
 #include "base/random.h"
 #include "nn/checkpoint.h"
 
-enum { CHECKPOINT_EVERY = 10 };
+enum { CHECKPOINT_EVERY = 10, EVALUATION_BATCH = 256 };
 
 struct train_options train_defaults(void)
 {
@@ -44,7 +44,7 @@ static struct train_set part_of(const struct network *network, const struct trai
                               .targets = set->targets ? set->targets + first * classes : NULL};
 }
 
-/* Host arrays that a backend works on: for the CPU they are used as they are. */
+/* Logits of a part, by the running statistics. */
 static const float *run_part(struct pass *pass, const float *parameters, float *buffers,
                              const struct train_set *part, bool same)
 {
@@ -134,8 +134,11 @@ static struct error *training_start(struct training *t, float *parameters, float
     const struct network *network = t->network;
     const struct architecture *a = &network->architecture;
     size_t batch = t->options->batch < t->set->count ? t->options->batch : t->set->count;
+    size_t held_out = t->validation ? t->validation->count : 0;
 
-    TRY(pass_new(network, batch, PASS_BACKWARD, &t->pass));
+    /* A condensed set makes small batches; the validation set need not suffer from it. */
+    held_out = held_out < EVALUATION_BATCH ? held_out : EVALUATION_BATCH;
+    TRY(pass_new(network, batch > held_out ? batch : held_out, PASS_BACKWARD, &t->pass));
     TRY(optimiser_new(&t->options->optimiser, network->backend, network->parameter_count,
                       &t->optimiser));
     t->order = room(t->set->count, sizeof *t->order);
