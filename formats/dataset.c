@@ -94,8 +94,11 @@ static struct error *store_soft(struct npy_array *array, struct dataset *dataset
 static struct error *store_texts(const struct npy_array *array, struct dataset *dataset)
 {
     struct npy_error error;
-    char **strings = npy_strings(array, &error);
+    char **strings;
 
+    if (array->count > MOST_CLASSES)
+        return error_make("%zu class names are too many", array->count);
+    strings = npy_strings(array, &error);
     if (!strings)
         return from_npy(&error);
     if (array->ndim == 1) {

@@ -195,6 +195,9 @@ static void sets_that_make_no_sense_are_refused_with_the_reason(void **state)
     EXPECT("no series", 0, add_zeros(&file, NPY_FLOAT, 4, 3, 0, 1, 5));
     EXPECT("no series", 0, add_zeros(&file, NPY_FLOAT, 4, 3, 3, 1, 0));
     EXPECT("holds text", 0, add_names(&file, 3));
+    /* Names of no characters take no room in the file, but would in memory. */
+    EXPECT("1073741824 class names are too many", 0, SERIES,
+           add_zeros(&file, NPY_UNICODE, 0, 1, 1 << 30, 0, 0));
     EXPECT("4 labels for 3 series", 0, SERIES, add_zeros(&file, NPY_INT, 4, 1, 4, 0, 0));
     EXPECT("2 soft labels for 3 series", 0, SERIES, add_ints(&file, 0, 1, 0),
            add_zeros(&file, NPY_FLOAT, 4, 2, 2, 2, 0));
