@@ -6,8 +6,6 @@
 
 #include "file.h"
 
-/* More classes than this are a mistake in the labels, not a classification problem. */
-enum { MOST_CLASSES = 1 << 20 };
 enum { STORE_X, STORE_Y, STORE_SOFT };
 
 /* ---- Reading ---- */
@@ -96,7 +94,7 @@ static struct error *store_texts(const struct npy_array *array, struct dataset *
     struct npy_error error;
     char **strings;
 
-    if (array->count > MOST_CLASSES)
+    if (array->count > DATASET_MOST_CLASSES)
         return error_make("%zu class names are too many", array->count);
     strings = npy_strings(array, &error);
     if (!strings)
@@ -188,7 +186,7 @@ static struct error *check_labels(struct dataset *dataset)
     for (size_t i = 0; i < dataset->count; i++) {
         int32_t label = dataset->y[i];
 
-        if (label < 0 || label >= MOST_CLASSES)
+        if (label < 0 || label >= DATASET_MOST_CLASSES)
             return error_make("series %zu has the label %d; classes are numbered from 0 "
                               "(sc-import does that)",
                               i, label);
