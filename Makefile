@@ -75,7 +75,7 @@ all: $(TOOLS) $(NPY_LIB) $(NPY_SO)
 
 PACKAGES_build := libopenblas-dev libzip-dev
 PACKAGES_check := libcmocka-dev mandoc
-PACKAGES_fuzz := clang libclang-rt-14-dev
+PACKAGES_fuzz := clang libclang-rt-dev
 PACKAGES_lint := clang-format cppcheck mandoc shellcheck
 
 # One stamp for each list, renewed when the list changes (its name holds the list's checksum).

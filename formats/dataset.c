@@ -6,8 +6,6 @@
 
 #include "file.h"
 
-/* More classes than this are a mistake in the labels, not a classification problem. */
-enum { MOST_CLASSES = 1 << 20 };
 enum { STORE_X, STORE_Y, STORE_SOFT };
 
 /* ---- Reading ---- */
@@ -17,14 +15,15 @@ static struct error *from_npy(const struct npy_error *error)
     return error_make("%s", error->message);
 }
 
-/* "(10, 1, 128)" */
+/* "10, 1, 128" or "10," */
 static void shape_text(const struct npy_array *array, char *text, size_t size)
 {
     size_t used = 0;
 
     text[0] = '\0';
     for (size_t i = 0; i < array->ndim && used + 24 < size; i++)
-        used += (size_t)snprintf(text + used, size - used, "%s%zu", i ? ", " : "", array->shape[i]);
+        used += (size_t)snprintf(text + used, size - used, "%s%zu%s", i ? " " : "", array->shape[i],
+                                 array->ndim == 1 || i + 1 < array->ndim ? "," : "");
 }
 
 static struct error *unexpected(const struct npy_array *array, size_t position)
@@ -33,8 +32,8 @@ static struct error *unexpected(const struct npy_array *array, size_t position)
 
     npy_type_name(array->kind, array->item_size, type);
     shape_text(array, shape, sizeof shape);
-    return error_make("array %zu of type %s and shape (%s) is none of: labels (N,), soft labels "
-                      "(N, V), class names (V,), notes ()",
+    return error_make("array %zu of type %s and shape (%s) is none of: labels (N,) of "
+                      "integers, soft labels (N, V) of floats, class names (V,), notes ()",
                       position, type, shape);
 }
 
@@ -93,8 +92,11 @@ static struct error *store_soft(struct npy_array *array, struct dataset *dataset
 static struct error *store_texts(const struct npy_array *array, struct dataset *dataset)
 {
     struct npy_error error;
-    char **strings = npy_strings(array, &error);
+    char **strings;
 
+    if (array->count > DATASET_MOST_CLASSES)
+        return error_make("%zu class names are too many", array->count);
+    strings = npy_strings(array, &error);
     if (!strings)
         return from_npy(&error);
     if (array->ndim == 1) {
@@ -184,7 +186,7 @@ static struct error *check_labels(struct dataset *dataset)
     for (size_t i = 0; i < dataset->count; i++) {
         int32_t label = dataset->y[i];
 
-        if (label < 0 || label >= MOST_CLASSES)
+        if (label < 0 || label >= DATASET_MOST_CLASSES)
             return error_make("series %zu has the label %d; classes are numbered from 0 "
                               "(sc-import does that)",
                               i, label);
@@ -225,10 +227,11 @@ static struct error *check_finite(const struct dataset *dataset)
             continue;
         for (size_t j = 0; j < series; j++) {
             if (!isfinite(values[j]))
-                return error_make("series %zu, channel %zu, step %zu: %s where a number must be "
-                                  "(sc-import --missing fills gaps)",
-                                  i, j / dataset->length, j % dataset->length,
-                                  isnan(values[j]) ? "NaN" : "infinity");
+                return error_make("series %zu, channel %zu, step %zu: %s", i, j / dataset->length,
+                                  j % dataset->length,
+                                  isnan(values[j]) ? "NaN where a number must be "
+                                                     "(sc-import --missing fills gaps)"
+                                                   : "infinite, or too large for a 32-bit float");
         }
     }
     if (dataset->soft && !all_finite(dataset->soft, dataset->count * dataset->classes))

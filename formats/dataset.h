@@ -35,6 +35,9 @@ struct dataset {
     struct npy_array storage[3]; /* what x, y and soft live in when they came from a file */
 };
 
+/* More classes than this are a mistake in the labels, not a classification problem. */
+enum { DATASET_MOST_CLASSES = 1 << 20 };
+
 enum dataset_flags {
     DATASET_LABELLED = 1,  /* y must be there, with every label in 0..V-1 */
     DATASET_ALLOW_NAN = 2, /* otherwise a value that is not finite is an error */

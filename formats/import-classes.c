@@ -291,6 +291,34 @@ static bool any_fraction(const struct labels *labels)
     return false;
 }
 
+/* Whether the first row alone has a label that is no number: it may be the names of columns, of
+ * which some are numbers. */
+static bool starts_like_header(const struct import_source *source, const struct labels *labels)
+{
+    const struct import_chunk *first = source->chunks;
+    size_t words = 0;
+
+    if (!source->syntax.quotes || source->declared_count || first->row_count < 2 ||
+        !isnan(labels->items[first->rows[0].text_id].number))
+        return false;
+    for (size_t row = 1; row < first->row_count; row++) {
+        if (first->rows[row].text_id == first->rows[0].text_id)
+            return false;
+    }
+    for (size_t i = 0; i < labels->count; i++)
+        words += isnan(labels->items[i].number);
+    return words == 1;
+}
+
+static const char *find_warning(const struct import_source *first, const struct labels *labels)
+{
+    if (any_fraction(labels))
+        return "the labels are numbers that are not whole; is the label where --label says?";
+    if (starts_like_header(first, labels))
+        return "the label of the first row alone is not a number; --header skips a line of names";
+    return NULL;
+}
+
 static struct error *number_all(struct import_source *sources, size_t count,
                                 const struct dataset *classes, struct labels *labels,
                                 struct dataset *dataset)
@@ -306,13 +334,13 @@ static struct error *number_all(struct import_source *sources, size_t count,
 }
 
 struct error *import_number_labels(struct import_source *sources, size_t count,
-                                   const struct dataset *classes, bool *look_wrong,
+                                   const struct dataset *classes, const char **warning,
                                    struct dataset *dataset)
 {
     struct labels labels = {.all_numbers = true};
     struct error *error = number_all(sources, count, classes, &labels, dataset);
 
-    *look_wrong = any_fraction(&labels);
+    *warning = error ? NULL : find_warning(sources, &labels);
     labels_free(&labels);
     return error;
 }

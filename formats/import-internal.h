@@ -138,7 +138,7 @@ struct error *import_at(const struct import_source *source, const struct import_
 
 /* import-classes.c: numbers the labels; fills dataset->y, classes and names. */
 struct error *import_number_labels(struct import_source *sources, size_t count,
-                                   const struct dataset *classes, bool *look_wrong,
+                                   const struct dataset *classes, const char **warning,
                                    struct dataset *dataset) MUST_CHECK;
 
 /* import-series.c: makes the dataset with its series, of one length and with gaps filled. */

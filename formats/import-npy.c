@@ -176,6 +176,8 @@ static struct error *take_follower(struct import_source *source, struct npy_arra
         (array->ndim == 0 && source->notes))
         return error_make("behind the series there is an array that is none of: labels (N,), class "
                           "names (V,), notes ()");
+    if (array->count > DATASET_MOST_CLASSES)
+        return error_make("%zu class names are too many", array->count);
     strings = npy_strings(array, &error);
     if (!strings)
         return from_npy(&error);

@@ -17,7 +17,7 @@ struct import {
     size_t count, room;
     const char **digests;
     size_t digest_count;
-    bool labels_look_wrong;
+    const char *warning;
 };
 
 struct error *import_new(const struct import_options *options, struct import **import)
@@ -278,7 +278,7 @@ static struct error *build(struct import *import, struct dataset *dataset)
     }
     if (import->sources[0].syntax.labelled)
         return import_number_labels(import->sources, import->count, import->options.classes,
-                                    &import->labels_look_wrong, dataset);
+                                    &import->warning, dataset);
     dataset->y = NULL;
     return NULL;
 }
@@ -297,9 +297,9 @@ struct error *import_finish(struct import *import, struct dataset *dataset)
     return error;
 }
 
-bool import_labels_look_wrong(const struct import *import)
+const char *import_warning(const struct import *import)
 {
-    return import->labels_look_wrong;
+    return import->warning;
 }
 
 const char *const *import_digests(const struct import *import, size_t *count)

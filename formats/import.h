@@ -85,8 +85,9 @@ struct error *import_memory(struct import *import, const char *name, const void 
 /* Everything that was added as one dataset.  Can be called once. */
 struct error *import_finish(struct import *import, struct dataset *dataset) MUST_CHECK;
 
-/* Whether the labels are numbers that are not whole: a sign that values were taken for labels. */
-bool import_labels_look_wrong(const struct import *import);
+/* What looks wrong with the labels, as if values or names of columns were taken for them; NULL if
+ * nothing does. */
+const char *import_warning(const struct import *import);
 
 /* The digests of all files and of the set that gave the classes, for provenance: *count of them,
  * some of which may be "".  There are none before import_finish. */

@@ -94,9 +94,8 @@ int main(int argc, char **argv)
     cli_check(import_new(&import_options, &import));
     add_files(&tool, import);
     cli_check(import_finish(import, &dataset));
-    if (import_labels_look_wrong(import))
-        cli_warn("warning: the labels are numbers that are not whole; is the label where --label "
-                 "says?");
+    if (import_warning(import))
+        cli_warn("warning: %s", import_warning(import));
     digests = import_digests(import, &digest_count);
     cli_write_dataset(&tool.common, &dataset, digests, digest_count);
     import_free(import);

@@ -57,7 +57,7 @@ test_that 'bad input is refused and leaves no file' '
     fails 1 "empty.npy: " sc-balance empty.npy -o none.npy
     cp set.npy nan.npy
     printf "\000\000\200\377" | dd of=nan.npy bs=1 seek=128 conv=notrunc 2>/dev/null
-    fails 1 "nan.npy: series 0, channel 0, step 0: infinity" sc-balance nan.npy -o none.npy
+    fails 1 "nan.npy: series 0, channel 0, step 0: infinite, or too large" sc-balance nan.npy -o none.npy
     fails 1 "out of memory" sc-balance --to 9999999999999999999 set.npy -o none.npy
     test ! -e none.npy
     fails 1 "No space left" sc-balance set.npy -o /dev/full

@@ -164,8 +164,18 @@ if command -v script >/dev/null; then
         script -qec "sc-gen cbf" /dev/null >typed || true
         grep -q "will not write binary data to a terminal" typed
     '
+    test_that 'a progress bar is drawn on a terminal, and nowhere else' '
+        sc-gen cbf -n 30 -o few.npy
+        script -qec "sc-shapelets few.npy -o few.slp" /dev/null >typed
+        grep -qF "sc-shapelets [" typed
+        script -qec "sc-shapelets --quiet few.npy -o few.slp" /dev/null >typed
+        refute grep -qF "sc-shapelets [" typed
+        sc-shapelets few.npy -o few.slp 2>typed
+        refute grep -qF "sc-shapelets [" typed
+    '
 else
     skip_that 'binary data is not written to a terminal' 'no script(1)'
+    skip_that 'a progress bar is drawn on a terminal, and nowhere else' 'no script(1)'
 fi
 
 # The Python of the manual pages runs as it stands there.

@@ -92,6 +92,15 @@ test_that 'labels that are not whole numbers raise a warning' '
     printf "0.5,1,7\n0.25,1,8\n" | sc-import --label last -o odd.npy 2>warning
     refute test -s warning
 '
+test_that 'a header that has numbers raises a warning' '
+    printf "label,0,1\n1,5,6\n2,7,8\n" >pandas.csv
+    sc-import pandas.csv -o odd.npy 2>warning
+    grep -q "warning: the label of the first row alone is not a number; --header" warning
+    sc-import --header pandas.csv -o odd.npy 2>warning
+    refute test -s warning
+    printf "a,0,1\n1,5,6\na,7,8\n" | sc-import -o odd.npy 2>warning
+    refute test -s warning
+'
 test_that 'provenance has the digests of all inputs and the options that matter' '
     sc-import train.csv test.csv --missing linear --threads 2 -o notes.npy
     line=$(sc-export -f ts notes.npy | grep "^# sc-import ")

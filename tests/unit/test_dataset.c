@@ -191,10 +191,13 @@ static void sets_that_make_no_sense_are_refused_with_the_reason(void **state)
     } while (0)
 #define SERIES add_zeros(&file, NPY_FLOAT, 4, 3, 3, 1, 5)
     EXPECT("no labels", DATASET_LABELLED, SERIES);
-    EXPECT("not (5)", 0, add_zeros(&file, NPY_FLOAT, 4, 1, 5, 0, 0));
+    EXPECT("not (5,)", 0, add_zeros(&file, NPY_FLOAT, 4, 1, 5, 0, 0));
     EXPECT("no series", 0, add_zeros(&file, NPY_FLOAT, 4, 3, 0, 1, 5));
     EXPECT("no series", 0, add_zeros(&file, NPY_FLOAT, 4, 3, 3, 1, 0));
     EXPECT("holds text", 0, add_names(&file, 3));
+    /* Names of no characters take no room in the file, but would in memory. */
+    EXPECT("1073741824 class names are too many", 0, SERIES,
+           add_zeros(&file, NPY_UNICODE, 0, 1, 1 << 30, 0, 0));
     EXPECT("4 labels for 3 series", 0, SERIES, add_zeros(&file, NPY_INT, 4, 1, 4, 0, 0));
     EXPECT("2 soft labels for 3 series", 0, SERIES, add_ints(&file, 0, 1, 0),
            add_zeros(&file, NPY_FLOAT, 4, 2, 2, 2, 0));
@@ -205,8 +208,8 @@ static void sets_that_make_no_sense_are_refused_with_the_reason(void **state)
     EXPECT("series 1 has the label -1", 0, SERIES, add_ints(&file, 0, -1, 0));
     EXPECT("series 2 has the label 2147483647", 0, SERIES, add_ints(&file, 0, 1, INT32_MAX));
     EXPECT("soft labels without labels", 0, SERIES, add_zeros(&file, NPY_FLOAT, 4, 2, 3, 2, 0));
-    EXPECT("array 3 of type <i4 and shape (3)", 0, SERIES, add_ints(&file, 0, 0, 0),
-           add_ints(&file, 0, 0, 0));
+    EXPECT("array 3 of type <i4 and shape (3,) is none of: labels (N,) of integers", 0, SERIES,
+           add_ints(&file, 0, 0, 0), add_ints(&file, 0, 0, 0));
     EXPECT("array 2 of type <f4 and shape (3, 1, 5)", 0, SERIES, SERIES);
 #undef EXPECT
 #undef SERIES
