@@ -86,12 +86,13 @@ static struct error *train_student(struct students *students, size_t student)
     struct train_options train = students->options->train;
     float *parameters =
         calloc(network->parameter_count + network->buffer_count, sizeof *parameters);
-    float *buffers = parameters + network->parameter_count;
+    float *buffers;
     struct train_result result;
     struct error *error;
 
     if (!parameters)
         return error_memory("a student");
+    buffers = parameters + network->parameter_count;
     train.seed += student;
     train.progress = count_epoch;
     train.context = students;
@@ -100,7 +101,8 @@ static struct error *train_student(struct students *students, size_t student)
                           &result);
     if (!error)
         error = score_student(students, parameters, buffers, &students->scores[student]);
-    students->scores[student].training = result;
+    if (!error)
+        students->scores[student].training = result;
     free(parameters);
     return error;
 }
