@@ -117,8 +117,7 @@ static struct error *open_replacement(struct output *output)
     return NULL;
 }
 
-/* The file that a path stands for, malloc'ed: links are followed, even to a file that is not there
- * yet. */
+/* The file that a path stands for which is not there yet, malloc'ed: that which a link leads to. */
 static char *follow_links(const char *path)
 {
     char *target = strdup(path), link[PATH_MAX];
@@ -162,9 +161,9 @@ struct error *output_open(const char *path, struct output *output)
     /* A file that must not be written must not be replaced either. */
     if (exists && access(path, W_OK) != 0)
         return error_system(path);
-    output->path = follow_links(path);
+    output->path = exists ? realpath(path, NULL) : follow_links(path);
     if (!output->path)
-        return error_memory("a file name");
+        return error_system(path);
     error = open_replacement(output);
     if (error)
         output_abort(output);
