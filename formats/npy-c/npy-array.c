@@ -186,7 +186,7 @@ static bool element_to_int(const struct npy_array *from, size_t i, int64_t *valu
         real = ((const double *)from->data)[i];
         break;
     }
-    if (!(real >= -0x1p63 && real < 0x1p63) || real != floor(real))
+    if (!(real >= -9223372036854775808.0 && real < 9223372036854775808.0) || real != floor(real))
         return false;
     *value = (int64_t)real;
     return true;
