@@ -22,6 +22,13 @@ test_that 'programs, pages, library, header and pkg-config file are installed be
     grep -qx "prefix=/opt/elsewhere" "$stage/opt/elsewhere/lib/pkgconfig/npy-c.pc"
 '
 
+test_that 'the shared library exports what its header declares, and nothing else' '
+    nm -D --defined-only "$stage/opt/elsewhere/lib/libnpy-c.so" | grep -o "\bnpy_.*" | sort >exported
+    grep -o "\bnpy_[a-z_]*(" "$SC_ROOT/formats/npy-c/npy-c.h" | tr -d "(" | sort -u >declared
+    test -s exported
+    test -z "$(comm -23 exported declared)"
+'
+
 if command -v pkg-config >/dev/null; then
     # shellcheck disable=SC2016 # for test_that
     test_that 'the example of npy-c(3) compiles against what was installed, and runs' '
