@@ -5,9 +5,9 @@
 : "${CC:=cc}"
 stage=$scratch/stage
 
-# run_make TARGET: with the build under test, for a prefix that it was not built for.
+# run_make TARGET: with the build under test as it is, for a prefix that it was not built for.
 run_make() {
-    MAKEFLAGS='' make -s -C "$SC_ROOT" "$1" BUILD="$SC_BUILD" CFLAGS="${CFLAGS:--O2}" \
+    MAKEFLAGS='' make -s -o all -C "$SC_ROOT" "$1" BUILD="$SC_BUILD" CFLAGS="${CFLAGS:--O2}" \
         DESTDIR="$stage" PREFIX=/opt/elsewhere
 }
 
