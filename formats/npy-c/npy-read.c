@@ -368,7 +368,7 @@ static void swap_bytes(char *data, size_t bytes, size_t unit)
  * odometer of indices. */
 static void reorder(const struct npy_header *header, const char *from, char *to)
 {
-    size_t index[NPY_MAX_DIMS] = {0}, stride[NPY_MAX_DIMS], offset = 0;
+    size_t index[NPY_MAX_DIMS] = {0}, stride[NPY_MAX_DIMS] = {0}, offset = 0;
     const size_t item = header->item_size;
 
     for (size_t d = 0, step = item; d < header->ndim; d++) {
