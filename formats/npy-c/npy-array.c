@@ -186,7 +186,8 @@ static bool element_to_int(const struct npy_array *from, size_t i, int64_t *valu
         real = ((const double *)from->data)[i];
         break;
     }
-    if (!(real >= -9223372036854775808.0 && real < 9223372036854775808.0) || real != floor(real))
+    /* From -2^63 up to but not including 2^63; NaN fails too. */
+    if (!(real >= (double)INT64_MIN && real < -(double)INT64_MIN) || real != floor(real))
         return false;
     *value = (int64_t)real;
     return true;

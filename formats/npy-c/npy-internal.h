@@ -7,6 +7,9 @@
 
 #include "npy-c.h"
 
+/* The shared library exports what npy-c.h declares and none of this. */
+#pragma GCC visibility push(hidden)
+
 /* Longest header that is read; NumPy itself refuses more than 10000 characters unless told to. */
 enum { NPY_MOST_HEADER = 1 << 20, NPY_MAGIC_SIZE = 6 };
 
@@ -50,5 +53,7 @@ void npy_storage_release(struct npy_storage *storage);
 /* An array of size bytes for what the header says, on storage of its own. */
 int npy_array_allocate(struct npy_array *array, const struct npy_header *header,
                        struct npy_error *error);
+
+#pragma GCC visibility pop
 
 #endif

@@ -119,7 +119,8 @@ static struct error *search_neighbours(struct oversampling *work)
 
 /* ---- New series ---- */
 
-/* out = a + share (b - a); a copy of a, to the bit, where both are the same series. */
+/* out = a + share (b - a), in double precision, where b - a cannot overflow; a copy of a, to the
+ * bit, where both are the same series. */
 static void interpolate(const float *a, const float *b, float share, size_t count, float *out)
 {
     if (a == b) {
@@ -127,7 +128,7 @@ static void interpolate(const float *a, const float *b, float share, size_t coun
         return;
     }
     for (size_t i = 0; i < count; i++)
-        out[i] = a[i] + share * (b[i] - a[i]);
+        out[i] = (float)(a[i] + (double)share * ((double)b[i] - a[i]));
 }
 
 /* Makes series `at` of the result from two of the source. */

@@ -5,9 +5,9 @@
 : "${CC:=cc}"
 stage=$scratch/stage
 
-# run_make TARGET: with the build under test, for a prefix that it was not built for.
+# run_make TARGET: with the build under test as it is, for a prefix that it was not built for.
 run_make() {
-    MAKEFLAGS='' make -s -C "$SC_ROOT" "$1" BUILD="$SC_BUILD" CFLAGS="${CFLAGS:--O2}" \
+    MAKEFLAGS='' make -s -o all -C "$SC_ROOT" "$1" BUILD="$SC_BUILD" CFLAGS="${CFLAGS:--O2}" \
         DESTDIR="$stage" PREFIX=/opt/elsewhere
 }
 
@@ -20,6 +20,13 @@ test_that 'programs, pages, library, header and pkg-config file are installed be
         cmp "$page" "$stage/opt/elsewhere/share/man/man${page##*.}/$(basename "$page")"
     done
     grep -qx "prefix=/opt/elsewhere" "$stage/opt/elsewhere/lib/pkgconfig/npy-c.pc"
+'
+
+test_that 'the shared library exports what its header declares, and nothing else' '
+    nm -D --defined-only "$stage/opt/elsewhere/lib/libnpy-c.so" | grep -o "\bnpy_.*" | sort >exported
+    grep -o "\bnpy_[a-z_]*(" "$SC_ROOT/formats/npy-c/npy-c.h" | tr -d "(" | sort -u >declared
+    test -s exported
+    test -z "$(comm -23 exported declared)"
 '
 
 if command -v pkg-config >/dev/null; then

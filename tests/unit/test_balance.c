@@ -1,5 +1,6 @@
 #include "support/check.h"
 
+#include <float.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -213,6 +214,27 @@ static void smote_interpolates_between_nearest_neighbours(void **state)
     dataset_free(&set);
 }
 
+static void smote_stays_finite_between_the_largest_numbers(void **state)
+{
+    struct balance_options options = balance_defaults();
+    struct dataset set, balanced;
+
+    (void)state;
+    assert_ok(dataset_new(6, 1, 2, 2, false, &set));
+    for (size_t i = 0; i < 6; i++) {
+        set.y[i] = i >= 2;
+        for (size_t step = 0; step < 2; step++)
+            dataset_series(&set, i, 0)[step] = i == 0 ? -FLT_MAX : FLT_MAX;
+    }
+    options.method = BALANCE_SMOTE;
+    assert_ok(balance(&set, &options, &balanced));
+    assert_int_equal(balanced.count, 8);
+    for (size_t i = 0; i < 8 * 2; i++)
+        assert_true(isfinite(balanced.x[i]));
+    dataset_free(&balanced);
+    dataset_free(&set);
+}
+
 static void the_result_depends_on_the_seed_not_on_the_threads(void **state)
 {
     struct balance_options options = balance_defaults();
@@ -249,6 +271,7 @@ int main(void)
         cmocka_unit_test(a_target_leaves_larger_classes_alone),
         cmocka_unit_test(copies_are_drawn_fairly),
         cmocka_unit_test(smote_interpolates_between_nearest_neighbours),
+        cmocka_unit_test(smote_stays_finite_between_the_largest_numbers),
         cmocka_unit_test(the_result_depends_on_the_seed_not_on_the_threads),
     };
 
