@@ -11,12 +11,15 @@
 struct shapecond_options {
     struct cli_common common;
     size_t per_class;
+    size_t steps;
     bool plain;
     const char *network, *validate, *test, *keep;
 };
 
 static const struct cli_option options[] = {
     {'n', "spc", "N", CLI_SIZE, CLI_AT(shapecond_options, per_class), "series per class", .low = 1},
+    {0, "steps", "N", CLI_SIZE, CLI_AT(shapecond_options, steps), "steps of the teacher's training",
+     .low = 1},
     {0, "plain", NULL, CLI_FLAG, CLI_AT(shapecond_options, plain),
      "a teacher without shapelets (SRe2L)"},
     {0, "network", "TEXT", CLI_TEXT, CLI_AT(shapecond_options, network),
@@ -109,17 +112,19 @@ static void train_teacher(struct command_runner *run, const struct shapecond_opt
                           const struct facts *facts)
 {
     const char *train = command_file(run, "train.npy");
+    char steps[32];
 
+    snprintf(steps, sizeof steps, "%zu", opt->steps);
     if (2 * facts->smallest < facts->largest) {
         const char *balanced = command_file(run, "balanced.npy");
 
         COMMAND(run, "sc-balance", "-o", balanced, train);
         train = balanced;
     }
-    COMMAND(run, "sc-teacher", opt->network ? "--network" : "", opt->network ? opt->network : "",
-            opt->plain ? "" : "--shapelets", opt->plain ? "" : command_file(run, "pool.slp"),
-            "--validate", command_file(run, "val.npy"), "-o", command_file(run, "teacher.tch"),
-            train);
+    COMMAND(run, "sc-teacher", "--steps", steps, opt->network ? "--network" : "",
+            opt->network ? opt->network : "", opt->plain ? "" : "--shapelets",
+            opt->plain ? "" : command_file(run, "pool.slp"), "--validate",
+            command_file(run, "val.npy"), "-o", command_file(run, "teacher.tch"), train);
 }
 
 static void synthesise(struct command_runner *run, const struct shapecond_options *opt)
@@ -147,7 +152,7 @@ static void score(struct command_runner *run, const struct shapecond_options *op
 
 int main(int argc, char **argv)
 {
-    struct shapecond_options opt = {.per_class = 10};
+    struct shapecond_options opt = {.per_class = 10, .steps = 2000};
     struct command_runner run;
     struct facts facts = {0};
 
