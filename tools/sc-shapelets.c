@@ -80,20 +80,20 @@ static size_t parse_window(const char *text, size_t steps)
     return (size_t)window;
 }
 
-static void set_lengths(const char *text, size_t steps, struct discover_options *discover)
+/* Lengths as given, or chosen for series of so many steps; the caller frees them. */
+static size_t *parse_lengths(const char *text, size_t steps, size_t *count)
 {
-    static size_t by_default[5];
-    size_t *lengths;
-    struct error *error;
+    size_t *lengths = NULL;
 
-    if (!text) {
-        discover->length_count = discover_default_lengths(steps, by_default);
-        discover->lengths = by_default;
-        return;
+    if (text) {
+        cli_check_usage("lengths", lengths_parse(text, &lengths, count));
+        return lengths;
     }
-    if ((error = lengths_parse(text, &lengths, &discover->length_count)))
-        cli_usage("--lengths: %s", error_message(error));
-    discover->lengths = lengths;
+    lengths = calloc(5, sizeof *lengths);
+    if (!lengths)
+        cli_check(error_memory("lengths"));
+    *count = discover_default_lengths(steps, lengths);
+    return lengths;
 }
 
 static void say_result(const struct shapelets_cli *opt, const struct dataset *dataset,
@@ -117,13 +117,15 @@ int main(int argc, char **argv)
     struct shapelet_pool pool;
     struct dataset dataset;
     const char *digests[1];
+    size_t *lengths;
 
     cli_parse(argc, argv, &program, &opt);
     /* Usage errors are found before anything is read. */
     parse_window(opt.window, 1);
-    set_lengths(opt.lengths, 1, &discover);
+    free(parse_lengths(opt.lengths, 1, &discover.length_count));
     cli_check(dataset_read(cli_input(&opt.common), opt.labels, DATASET_LABELLED, &dataset));
-    set_lengths(opt.lengths, dataset.length, &discover);
+    lengths = parse_lengths(opt.lengths, dataset.length, &discover.length_count);
+    discover.lengths = lengths;
     discover.window = parse_window(opt.window, dataset.length);
     discover.start_step =
         opt.start_step ? opt.start_step : discover_default_start_step(dataset.length);
@@ -143,5 +145,6 @@ int main(int argc, char **argv)
     cli_write_pool(&opt.common, &pool, digests, 1);
     slp_free(&pool);
     dataset_free(&dataset);
+    free(lengths);
     return 0;
 }

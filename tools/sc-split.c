@@ -50,10 +50,8 @@ static void read_sizes(const struct split_cli *opt, struct split_size sizes[SPLI
     bool any = false;
 
     for (int p = 0; p < SPLIT_PARTS; p++) {
-        struct error *error = opt->sizes[p] ? split_parse_size(opt->sizes[p], &sizes[p]) : NULL;
-
-        if (error)
-            cli_usage("--%s: %s", split_part_names[p], error_message(error));
+        if (opt->sizes[p])
+            cli_check_usage(split_part_names[p], split_parse_size(opt->sizes[p], &sizes[p]));
         any = any || opt->sizes[p];
     }
     if (!any)

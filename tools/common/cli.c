@@ -82,6 +82,17 @@ void cli_check(struct error *error)
     exit(1);
 }
 
+void cli_check_usage(const char *option, struct error *error)
+{
+    char text[512];
+
+    if (!error)
+        return;
+    snprintf(text, sizeof text, "%s", error_message(error));
+    error_free(error);
+    cli_usage("--%s: %s", option, text);
+}
+
 /* ---- Help ---- */
 
 /* The value that a member holds now: its default. */
