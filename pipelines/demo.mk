@@ -31,5 +31,5 @@ $(DATA)/train.npy $(DATA)/scale.npy &: $(RUN)/raw-train.npy
 $(DATA)/val.npy $(DATA)/test.npy: $(DATA)/%.npy: $(RUN)/raw-%.npy $(DATA)/scale.npy
 	sc-scale $< --with $(DATA)/scale.npy -o $@
 $(RUN)/condensed.svg: $(RUN)/shapecond-$(SPC).npy $(DATA)/train.npy $(RUN)/pool.slp
-	sc-plot $< --over $(DATA)/train.npy --shapelets $(RUN)/pool.slp \
-	  --title "TwoPatterns: $(SPC) condensed series per class (5 shown)" -o $@
+	sc-plot $< --over $(DATA)/train.npy --shapelets $(RUN)/pool.slp --columns 4 --behind 10 \
+	  --title "TwoPatterns: $(SPC) condensed series per class (4 shown)" -o $@
