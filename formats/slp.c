@@ -189,6 +189,8 @@ struct error *slp_read_memory(const void *memory, size_t size, struct shapelet_p
         return error_make("truncated: the file ends inside the header");
     if (get32(bytes + 8) != VERSION)
         return error_make("version %u of the format is not known", get32(bytes + 8));
+    if (get32(bytes + 12) & ~(uint32_t)FLAG_LENGTH_NORMALISED || get32(bytes + 44))
+        return error_make("flags that this version does not know");
     count = get32(bytes + 16);
     values = get64(bytes + 32);
     notes = get32(bytes + 40);

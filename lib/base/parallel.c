@@ -27,7 +27,7 @@ static struct {
     unsigned wanted;  /* as set by the user, 0: one per core */
     unsigned started; /* threads besides the caller's */
     pthread_t threads[MOST_THREADS];
-    bool stop;
+    _Atomic bool stop;
 
     /* The job.  Odd while it is open; raised to publish it, and again to close it. */
     _Atomic uint64_t generation;

@@ -44,6 +44,8 @@ test_that 'usage errors say what is wrong and exit with 2' '
     fails 2 "one argument too many" sc-gen cbf cbf
     fails 2 "is not a whole number" sc-gen cbf --seed=-1
     fails 2 "is too large" sc-gen cbf --threads=1000
+    fails 2 "--output needs a file name" sc-gen cbf -o ""
+    fails 2 "standard input can be read once only" sc-import - -
     fails 2 "Try '"'sc-gen --help'"'" sc-gen --wrong
 '
 test_that 'options can be written in every usual way' '
@@ -113,7 +115,7 @@ test_that 'a process killed while it writes leaves the old file' '
     sc-gen cbf -n 10 -o killed
     cp killed before
     mkfifo slow
-    # The writer has opened its output and now waits for data that does not come.
+    # Killed while it waits for data that does not come.
     sc-scale -o killed <slow &
     writer=$!
     exec 3>slow

@@ -167,6 +167,8 @@ static void records_that_make_no_sense_are_refused_with_the_reason(void **state)
     (void)state;
     expect_refusal(0, 'x', "not a shapelet pool");
     expect_refusal(8, 2, "version 2");
+    expect_refusal(12, 3, "flags");
+    expect_refusal(44, 1, "flags");
     expect_refusal(16, 1, "too many");
     expect_refusal(19, 255, "promises more");
     expect_refusal(39, 255, "promises more");

@@ -352,6 +352,19 @@ static void catch_signals(void)
     }
 }
 
+/* What no program can make sense of. */
+static void check_files(const struct cli_common *common)
+{
+    size_t standard = 0;
+
+    for (size_t i = 0; i < common->file_count; i++)
+        standard += strcmp(common->files[i], "-") == 0;
+    if (standard > 1)
+        cli_usage("standard input can be read once only");
+    if (common->output[0] == '\0')
+        cli_usage("--output needs a file name");
+}
+
 void cli_parse(int argc, char **argv, const struct cli_program *program, void *options)
 {
     struct cli_common *common = options;
@@ -377,6 +390,7 @@ void cli_parse(int argc, char **argv, const struct cli_program *program, void *o
     }
     if (common->file_count > program->most_files)
         cli_usage("one argument too many: '%s'", common->files[program->most_files]);
+    check_files(common);
     quiet = common->quiet;
     parallel_set_threads((unsigned)common->threads);
     catch_signals();
