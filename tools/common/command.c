@@ -67,16 +67,20 @@ void command_end(struct command_runner *runner)
 {
     if (runner->temporary)
         nftw(runner->folder, remove_entry, 8, FTW_DEPTH | FTW_PHYS);
+    for (size_t i = 0; i < runner->file_count; i++)
+        free(runner->files[i]);
     free(runner->folder);
-    runner->folder = NULL;
+    *runner = (struct command_runner){0};
 }
 
-const char *command_file(const struct command_runner *runner, const char *name)
+const char *command_file(struct command_runner *runner, const char *name)
 {
     char *path;
 
-    if (asprintf(&path, "%s/%s", runner->folder, name) < 0)
+    if (runner->file_count == COMMAND_MOST_FILES ||
+        asprintf(&path, "%s/%s", runner->folder, name) < 0)
         cli_check(error_memory("a file name"));
+    runner->files[runner->file_count++] = path;
     return path;
 }
 

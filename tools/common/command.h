@@ -6,10 +6,14 @@
 
 #include "common/cli.h"
 
+enum { COMMAND_MOST_FILES = 64 };
+
 struct command_runner {
     char *folder;   /* of the files between the programs */
     bool temporary; /* goes when the run ends */
     const struct cli_common *common;
+    char *files[COMMAND_MOST_FILES]; /* names that command_file gave */
+    size_t file_count;
 };
 
 /* Uses the folder (made if it is not there), or a temporary one for NULL. */
@@ -19,8 +23,8 @@ void command_begin(struct command_runner *runner, const char *folder,
 /* Removes a temporary folder.  Also done when a program fails. */
 void command_end(struct command_runner *runner);
 
-/* A file of the folder; the string lives as long as the process. */
-const char *command_file(const struct command_runner *runner, const char *name);
+/* A file of the folder; the string lives until command_end. */
+const char *command_file(struct command_runner *runner, const char *name);
 
 /* Says the command on standard error (unless --quiet) and runs it with the seed and threads of this
  * program; a program that fails ends this one, too.  The words end with NULL; empty ones are left
