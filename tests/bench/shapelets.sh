@@ -39,9 +39,9 @@ for seed in 1 2 3 4 5; do
 done | awk '{ hits += $1; all += $2; chance += $3 }
     END { printf "recall %.3f (%d of %d), by chance %.3f\n\n", hits / all, hits, all, chance / all }'
 
-echo "Threads (600 series of 128 steps, default lengths and window, best of 3):"
+echo "Threads (1200 series of 128 steps, default lengths and window, best of 3):"
 echo
-sc-gen two-patterns -n 600 -o set.npy
+sc-gen two-patterns -n 1200 -o set.npy
 one=$(best 3 sc-shapelets -q --threads 1 set.npy -o pool.slp)
 two=$(best 3 sc-shapelets -q --threads 2 set.npy -o pool.slp)
 echo "$one $two" | awk '{ printf "1 thread %.2f s, 2 threads %.2f s: %.2f times\n\n", $1, $2, $1 / $2 }'
