@@ -12,7 +12,7 @@
 enum {
     LEAST_BATCH = 4,        /* blocks of eight series */
     CHECKS = 16,            /* looks at the bound of a candidate */
-    SERIES_PER_LOOK = 32,   /* whose measuring costs as much, for each class */
+    SERIES_PER_LOOK = 8,    /* whose measuring costs as much, for each class */
     TABLE_BYTES = 32 << 20, /* what a thread keeps of the candidates of a series at a time */
 };
 

@@ -157,6 +157,39 @@ static void test_a_spike_does_not_spoil_a_close_match(void **state)
     dataset_free(&dataset);
 }
 
+/* Squares of such values have no place in a float. */
+static void test_very_large_and_small_values_have_distances(void **state)
+{
+    static const float scales[] = {1e-22F, 1e30F};
+    size_t lengths[] = {5};
+
+    (void)state;
+    for (size_t s = 0; s < 2; s++) {
+        struct dataset dataset;
+        struct candidates candidates;
+        float *table, *other;
+
+        make_series(20, 8, &dataset);
+        for (size_t i = 0; i < COUNT * 20; i++)
+            dataset.x[i] *= scales[s];
+        assert_ok(candidates_make(20, lengths, 1, 1, 0, 20, &candidates));
+        table = calloc(candidates.count, STRIDE * sizeof *table);
+        other = calloc(candidates.count, STRIDE * sizeof *other);
+        measure(&distance_kernels_generic, &dataset, 0, &candidates, 3, table);
+        compare_with_brute_force(&dataset, 0, &candidates, 3, table);
+#if defined(__x86_64__)
+        if (cpu_level() >= CPU_AVX2) {
+            measure(&distance_kernels_avx2, &dataset, 0, &candidates, 3, other);
+            assert_memory_equal(table, other, candidates.count * STRIDE * sizeof *table);
+        }
+#endif
+        free(table);
+        free(other);
+        candidates_free(&candidates);
+        dataset_free(&dataset);
+    }
+}
+
 static void test_removed_candidates_leave_the_others_alone(void **state)
 {
     size_t lengths[] = {2, 5};
@@ -229,6 +262,7 @@ int main(void)
         cmocka_unit_test(test_distances_equal_brute_force),
         cmocka_unit_test(test_chunks_of_starts_cover_all_candidates),
         cmocka_unit_test(test_a_spike_does_not_spoil_a_close_match),
+        cmocka_unit_test(test_very_large_and_small_values_have_distances),
         cmocka_unit_test(test_removed_candidates_leave_the_others_alone),
         cmocka_unit_test(test_cells_never_decrease_with_the_distance),
     };
