@@ -343,10 +343,14 @@ static struct error *search_channel(struct search *search, size_t channel, struc
                                      .window = search->options->window,
                                      .length_normalised = search->options->length_normalised,
                                      .one_against_rest = search->options->one_against_rest};
+    double doubt;
 
     search->channel = channel;
     series_blocks_free(&search->blocks);
     TRY(series_blocks_make(search->dataset, channel, search->order, &search->blocks));
+    TRY(distance_doubt(&search->blocks, &doubt));
+    for (unsigned i = 0; i < search->worker_count; i++)
+        search->workers[i].distance.doubt = doubt;
     for (size_t i = 0; i < search->plan.lists; i++) {
         search->lists[i].count = 0;
         atomic_store(&search->entry[i], -1.0F);

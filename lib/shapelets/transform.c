@@ -164,7 +164,9 @@ static void forward_series(void *context, size_t i, unsigned worker)
                           shapelet->places, squares);
             least = first_least(squares, shapelet->places);
             square = squares[least];
-            if (square > FLT_MAX || (square > 0 && square < FLT_MIN))
+            if (square > FLT_MAX ||
+                (square < FLT_MIN && memcmp(padded + shapelet->low + least, shapelet->values,
+                                            shapelet->length * sizeof *padded) != 0))
                 square = wide_least(padded + shapelet->low, shapelet, &least);
             if (transform->length_normalised)
                 square /= (double)shapelet->length;
