@@ -168,9 +168,10 @@ struct error *examples_predict(const struct examples *examples, const struct tea
 {
     struct train_set set = examples_set(examples);
     struct pass *pass;
+    struct error *error;
 
     TRY(pass_new(teacher->network, PREDICT_BATCH, 0, &pass));
-    network_predict(pass, teacher->parameters, teacher->buffers, &set, logits, embeddings);
+    error = network_predict(pass, teacher->parameters, teacher->buffers, &set, logits, embeddings);
     pass_free(pass);
-    return NULL;
+    return error;
 }
