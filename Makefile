@@ -30,7 +30,7 @@ ALL_CFLAGS := -std=c11 -D_GNU_SOURCE -DSHAPECOND_VERSION='"$(VERSION)"' $(WARNIN
 ifeq ($(WERROR),1)
 ALL_CFLAGS += -Werror
 endif
-LIBS := -lopenblas -lzip -lm -pthread
+LIBS := -lopenblas -lzip -lm -ldl -pthread
 
 # ---- What there is: every file in its folder is found by itself ----
 
