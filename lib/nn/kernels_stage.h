@@ -82,6 +82,13 @@ INLINE struct stage_window stage_window(const struct stage_call *call, const enu
     return window;
 }
 
+/* Where the first of the two is the largest. */
+INLINE mask stage_first(const struct stage_window *window)
+{
+    return window->y[1] <= window->y[0];
+}
+
+/* value: y, or what belongs to it. */
 INLINE vector stage_pool(const enum pooling pool, const struct stage_window *window,
                          const vector value[2])
 {
@@ -89,7 +96,15 @@ INLINE vector stage_pool(const enum pooling pool, const struct stage_window *win
         return value[0];
     if (pool == POOL_MEAN)
         return (value[0] + value[1]) * splat(0.5f);
-    return choose(window->y[1] <= window->y[0], value[0], value[1]);
+    return choose(stage_first(window), value[0], value[1]);
+}
+
+/* p.  What is not a number is the largest, also if it comes first. */
+INLINE vector stage_pool_values(const enum pooling pool, const struct stage_window *window)
+{
+    if (pool != POOL_MAX)
+        return stage_pool(pool, window, window->y);
+    return choose(stage_first(window) | (window->y[0] != window->y[0]), window->y[0], window->y[1]);
 }
 
 INLINE void stage_unpool(const enum pooling pool, const struct stage_window *window, vector value,
@@ -101,7 +116,7 @@ INLINE void stage_unpool(const enum pooling pool, const struct stage_window *win
     if (pool == POOL_MEAN) {
         share[0] = share[1] = value * splat(0.5f);
     } else if (pool == POOL_MAX) {
-        mask first = window->y[1] <= window->y[0];
+        mask first = stage_first(window);
 
         share[0] = choose(first, value, zero);
         share[1] = choose(first, zero, value);
@@ -172,7 +187,7 @@ INLINE void stage_forward_tile(const struct stage_call *call, const struct stage
     for (size_t t = tile->first; t < tile->end; t++) {
         struct stage_window window = stage_window(call, act, pool, layer, &lane, t, c);
 
-        store(call->p + t * stride + c, stage_pool(pool, &window, window.y));
+        store(call->p + t * stride + c, stage_pool_values(pool, &window));
     }
 }
 STAGE_KERNEL(stage_forward)
