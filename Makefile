@@ -2,6 +2,8 @@
 #
 #   make               programs and libraries in build/
 #   make demo          the main job on generated data
+#   make main-table    the paper's main table on DATA=FOLDER, beside its figures; make show-main-table
+#                      prints what is there; other tables: ablations efficiency shapelet-table nas
 #   make check         all tests                     make check-asan   the same under sanitizers
 #   make bench         all benchmarks                make bench-NAME   one of tests/bench/NAME.sh
 #   make fuzz          libFuzzer, FUZZ_SECONDS in total
@@ -155,6 +157,12 @@ check: all $(UNITS) | $(HAVE_check)
 
 demo: all
 	@PATH="$(abspath $(BUILD))/bin:$$PATH" $(MAKE) --no-print-directory -f pipelines/demo.mk RUN=$(BUILD)/demo
+
+TABLES := main-table ablations efficiency shapelet-table nas
+.PHONY: $(TABLES) $(TABLES:%=show-%)
+$(TABLES) $(TABLES:%=show-%): all
+	@PATH="$(abspath $(BUILD))/bin:$$PATH" $(MAKE) --no-print-directory -f pipelines/$(@:show-%=%).mk \
+	  $(if $(filter show-%,$@),show)
 
 # Everything again, built with the sanitizers, in a folder of its own.
 check-asan:
