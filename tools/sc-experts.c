@@ -1,4 +1,5 @@
-/* sc-experts: train networks on a whole set and keep what they go through, for sc-match to follow. */
+/* sc-experts: train networks on a whole set and keep what they go through, for sc-match to follow.
+ */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -63,8 +63,8 @@ static struct error *take_note(const char *note, struct match_checkpoint *checkp
     double *const *numbers = checkpoint->numbers;
     char fingerprint[64];
 
-    if (!note || sscanf(note, note_scan, fingerprint, &checkpoint->step, numbers[0],
-                        numbers[1]) != 2 + MATCH_CHECKPOINT_NUMBERS)
+    if (!note || sscanf(note, note_scan, fingerprint, &checkpoint->step, numbers[0], numbers[1]) !=
+                     2 + MATCH_CHECKPOINT_NUMBERS)
         return error_make("not a checkpoint of a matching");
     if (strcmp(fingerprint, checkpoint->fingerprint) != 0)
         return error_make("belongs to a matching with other data or options: remove it to start "
@@ -79,8 +79,7 @@ static struct error *take_arrays(const struct tch *tch, struct match_checkpoint 
 
         if (!stored || stored->count != checkpoint->array[i].count)
             return error_make("%s is missing or has the wrong size", checkpoint->array[i].name);
-        memcpy(checkpoint->array[i].values, stored->values,
-               stored->count * sizeof *stored->values);
+        memcpy(checkpoint->array[i].values, stored->values, stored->count * sizeof *stored->values);
     }
     return NULL;
 }

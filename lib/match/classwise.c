@@ -92,8 +92,8 @@ static void prepare(struct class_match *m, const struct class_batch *batch,
 
 double class_match_gradients(struct class_match *match, const struct class_batch *batch, float *dx)
 {
-    size_t most = batch->real_count > batch->synthetic_count ? batch->real_count
-                                                             : batch->synthetic_count;
+    size_t most =
+        batch->real_count > batch->synthetic_count ? batch->real_count : batch->synthetic_count;
     struct targets targets = {.labels = match->labels};
     struct model_batch real, synthetic;
     double distance;
@@ -123,8 +123,7 @@ double class_match_means(struct class_match *match, const struct class_batch *ba
     model_forward(match->synthetic, &synthetic);
     model_embedding(match->synthetic, match->synthetic_embedding);
     distance = mean_distance(match->model->embedding, batch->real_count, match->real_embedding,
-                             batch->synthetic_count, match->synthetic_embedding,
-                             match->dembedding);
+                             batch->synthetic_count, match->synthetic_embedding, match->dembedding);
     model_backward(match->synthetic, match->no_logits, match->dembedding, NULL, match->dx);
     augmentation_adjoint(&match->augmentation, batch->synthetic_count, match->dx, dx);
     return distance;

@@ -29,7 +29,8 @@ struct expert_options {
     double rate, momentum; /* of stochastic gradient descent */
     double decay;          /* weight decay */
     uint64_t seed;
-    const char *checkpoint; /* file that keeps the finished experts of an interrupted run, or NULL */
+    const char
+        *checkpoint; /* file that keeps the finished experts of an interrupted run, or NULL */
 
     /* Called after every epoch of every expert, from any thread, with the epochs that all have gone
      * through, how many there are, and the loss of this one. */

@@ -309,8 +309,8 @@ struct error *match_condense(const struct match_options *options, const struct d
                              struct dataset *condensed, struct match_result *result)
 {
     struct condensation m = {.problem = {.options = options, .set = set},
-                         .method = methods[options->method],
-                         .result = result};
+                             .method = methods[options->method],
+                             .result = result};
     struct error *error;
 
     memset(condensed, 0, sizeof *condensed);

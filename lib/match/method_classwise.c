@@ -45,8 +45,8 @@ static struct error *make_slot(struct classwise *c, struct slot *slot)
 {
     const struct match_options *options = c->problem->options;
 
-    TRY(class_match_new(&c->model, options->batch, options->per_class,
-                        options->method == MATCH_DM, &slot->match));
+    TRY(class_match_new(&c->model, options->batch, options->per_class, options->method == MATCH_DM,
+                        &slot->match));
     slot->real = calloc(options->batch, c->problem->series * sizeof *slot->real);
     slot->scratch = calloc(c->problem->lists.largest, sizeof *slot->scratch);
     if (!slot->real || !slot->scratch)
@@ -218,8 +218,8 @@ static void match_class(void *context, size_t label, unsigned worker)
                                 .parameters = c->parameters,
                                 .buffers = c->buffers};
 
-    batch.real_count = draw_class(&c->problem->lists, label, options->batch, &stream, slot->scratch,
-                                  slot->real);
+    batch.real_count =
+        draw_class(&c->problem->lists, label, options->batch, &stream, slot->scratch, slot->real);
     if (options->method != MATCH_DC)
         augmentation_draw(&slot->match.augmentation,
                           (enum augmentation_kind)random_below(&stream, AUGMENT_KINDS),
@@ -250,7 +250,5 @@ static struct error *classwise_step(void *state, size_t step, const struct conde
     return NULL;
 }
 
-const struct method method_classwise = {.make = classwise_make,
-                                        .free = classwise_free,
-                                        .step = classwise_step,
-                                        .kept = classwise_kept};
+const struct method method_classwise = {
+    .make = classwise_make, .free = classwise_free, .step = classwise_step, .kept = classwise_kept};

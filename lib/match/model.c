@@ -12,11 +12,11 @@ struct model_run {
     size_t most, count;
     struct pass *passes[MODEL_TOWERS];
     struct spectrum *spectrum;
-    float *spectra, *dspectra;  /* (N, C, L) of two towers */
-    float *logits, *rlogits;    /* (N, V), the sums of both */
-    float *dlogits, *rdlogits;  /* (N, V), of the loss */
-    float *dembedding;          /* (N, one tower's embedding) */
-    const float *seen;          /* the logits that the last model_loss was of */
+    float *spectra, *dspectra; /* (N, C, L) of two towers */
+    float *logits, *rlogits;   /* (N, V), the sums of both */
+    float *dlogits, *rdlogits; /* (N, V), of the loss */
+    float *dembedding;         /* (N, one tower's embedding) */
+    const float *seen;         /* the logits that the last model_loss was of */
 };
 
 /* ---- Models ---- */
@@ -261,8 +261,8 @@ double model_loss(struct model_run *run, const struct model_batch *batch, const 
     double value;
 
     run->seen = model_forward(run, batch);
-    value = loss_value(loss, batch->count, run->model->architecture.classes, run->seen,
-                       targets, gradient ? run->dlogits : NULL, NULL);
+    value = loss_value(loss, batch->count, run->model->architecture.classes, run->seen, targets,
+                       gradient ? run->dlogits : NULL, NULL);
     if (gradient)
         model_backward(run, run->dlogits, NULL, dparameters, dx);
     return value;
@@ -273,7 +273,7 @@ void model_second(struct model_run *run, const struct loss *loss, const struct t
 {
     const float *rlogits = model_tangent_forward(run, v);
 
-    loss_tangent(loss, run->count, run->model->architecture.classes, run->seen, targets,
-                 rlogits, NULL, run->rdlogits, rtargets);
+    loss_tangent(loss, run->count, run->model->architecture.classes, run->seen, targets, rlogits,
+                 NULL, run->rdlogits, rtargets);
     model_tangent_backward(run, run->rdlogits, rparameters, rx);
 }

@@ -6,17 +6,17 @@
 struct trajectory {
     const struct model *model;
     struct trajectory_options options;
-    size_t batch;           /* series times views */
-    size_t floats;          /* of the batch */
+    size_t batch;  /* series times views */
+    size_t floats; /* of the batch */
     struct loss loss;
-    const struct views *views; /* of this call, or NULL */
-    struct model_run **runs; /* (N,) */
-    struct model_run *ends[2]; /* for embeddings at t_N and e */
-    float *points;           /* (N + 1, parameters): t_0 .. t_N */
-    float *gradients;        /* (N, parameters): of the loss at t_0 .. t_N-1 */
-    float *v, *product;      /* (parameters) */
-    float *buffers;          /* statistics that nobody asks for */
-    float *x, *dx, *step_dx; /* (batch, C, L) */
+    const struct views *views;                 /* of this call, or NULL */
+    struct model_run **runs;                   /* (N,) */
+    struct model_run *ends[2];                 /* for embeddings at t_N and e */
+    float *points;                             /* (N + 1, parameters): t_0 .. t_N */
+    float *gradients;                          /* (N, parameters): of the loss at t_0 .. t_N-1 */
+    float *v, *product;                        /* (parameters) */
+    float *buffers;                            /* statistics that nobody asks for */
+    float *x, *dx, *step_dx;                   /* (batch, C, L) */
     float *targets, *dtargets, *step_dtargets; /* (batch, V) */
     int32_t *labels;                           /* (batch,) */
     float *no_logits;                          /* (batch, V) zeros */
