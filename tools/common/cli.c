@@ -109,7 +109,8 @@ static void print_default(const struct cli_option *option, const void *options)
         printf(" [%llu]", (unsigned long long)*(const uint64_t *)member);
         break;
     case CLI_REAL:
-        printf(" [%g]", *(const double *)member);
+        if (!isnan(*(const double *)member)) /* else it depends on other options */
+            printf(" [%g]", *(const double *)member);
         break;
     case CLI_CHOICE:
         printf(" [%s]", option->choices[*(const int *)member]);
