@@ -12,7 +12,7 @@ struct match_problem {
     const struct match_options *options;
     const struct dataset *set;
     struct class_lists lists;
-    size_t count;    /* condensed series, class by class */
+    size_t count;    /* condensed series */
     size_t series;   /* floats of one */
     int32_t *labels; /* (count,) */
     double unit;     /* what values of the set deviate from their mean */
@@ -33,5 +33,6 @@ struct method {
 
 extern const struct method method_classwise;  /* dc, dsa, dm */
 extern const struct method method_trajectory; /* mtt, condtsc */
+extern const struct method method_unroll;
 
 #endif
