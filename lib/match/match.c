@@ -56,7 +56,7 @@ void match_fill_in(struct match_options *options)
     bool follows = match_needs_experts(o->method);
 
     if (o->start == MATCH_START_DEFAULT)
-        o->start = o->method == MATCH_CONDTSC ? MATCH_START_KMEANS : MATCH_START_REAL;
+        o->start = MATCH_START_KMEANS;
     if (o->optimiser == MATCH_OPTIMISER_DEFAULT)
         o->optimiser = MATCH_ADAM;
     fill_size(&o->steps, follows ? 500 : 1000);
@@ -238,7 +238,9 @@ static struct error *start(struct condensation *m)
 
     TRY(make_problem(&m->problem));
     TRY(make_groups(m));
-    TRY(match_start(options, m->problem.set, m->groups[0].values, &m->result->repeated));
+    TRY(match_start(options, &m->problem.lists, m->groups[0].values, &m->result->repeated));
+    for (size_t i = 0; m->groups[1].count && i < m->problem.count; i++)
+        m->groups[1].values[i * m->problem.set->classes + m->problem.labels[i]] = MATCH_LABEL_LOGIT;
     if (m->groups[2].count)
         m->groups[2].values[0] = (float)log(options->student_rate);
     TRY(m->method->make(&m->problem, &m->state));

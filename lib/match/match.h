@@ -22,8 +22,9 @@ extern const char *const match_method_names[];
 enum match_start {
     MATCH_START_DEFAULT,
     MATCH_START_REAL,   /* real series of the class, drawn at random */
-    MATCH_START_KMEANS, /* those nearest to the centres of clusters of the class, as an expert's
-                           embedding has them where there are experts, else of the series */
+    MATCH_START_KMEANS, /* those nearest to the centres of clusters of the class: in an expert's
+                           embedding where there are experts, else of the series themselves; drawn
+                           at random where a class has fewer than are wanted */
     MATCH_START_NOISE,
 };
 
