@@ -20,7 +20,7 @@ struct match_cli {
 };
 
 static const char *const starts[] = {"default", "real", "kmeans", "noise", NULL};
-static const char *const optimisers[] = {"default", "sgd", "adam", NULL};
+static const char *const optimisers[] = {"default", "sgd", "scaled", "adam", NULL};
 
 static const struct cli_option options[] = {
     {'m', "method", "METHOD", CLI_CHOICE, CLI_AT(match_cli, method), "what to match",

@@ -58,23 +58,23 @@ void match_fill_in(struct match_options *options)
     if (o->start == MATCH_START_DEFAULT)
         o->start = MATCH_START_KMEANS;
     if (o->optimiser == MATCH_OPTIMISER_DEFAULT)
-        o->optimiser = MATCH_ADAM;
-    fill_size(&o->steps, follows ? 500 : 1000);
-    fill_real(&o->rate, 0.02);
+        o->optimiser = MATCH_SCALED;
+    fill_size(&o->steps, follows && o->method != MATCH_CONDTSC ? 200 : 100);
+    fill_real(&o->rate, 0.015);
     fill_size(&o->batch, 64);
     fill_size(&o->network_steps, o->per_class < 10 ? o->per_class : 10);
     fill_size(&o->training_steps, 10);
     fill_real(&o->training_rate, 0.01);
     fill_size(&o->student_steps, 10);
     fill_size(&o->expert_epochs, 2);
-    fill_size(&o->latest_start, 20);
+    fill_size(&o->latest_start, 4);
     fill_real(&o->student_rate, 0.02);
-    fill_real(&o->student_rate_rate, 0.01);
+    fill_real(&o->student_rate_rate, 0.05);
     fill_real(&o->embedding_weight, 1);
     fill_real(&o->label_rate, 0);
 }
 
-enum { GROUPS = 3 };
+enum { GROUPS = 3, SQUARE_MEMORY = 50 };
 
 /* Values that one optimiser moves. */
 struct group {
@@ -93,6 +93,7 @@ struct condensation {
     struct match_result *result;
     struct match_checkpoint checkpoint;
     double head, tail; /* sums of losses */
+    double square;     /* mean square of the gradients of the series of late */
 };
 
 /* ---- Memory ---- */
@@ -125,7 +126,7 @@ static struct error *make_groups(struct condensation *m)
     groups[2] = (struct group){"rate", "rate.first", "rate.second",
                                match_needs_experts(options->method) ? 1 : 0,
                                .rate = options->student_rate_rate};
-    TRY(make_group(options->optimiser == MATCH_SGD ? OPTIMISER_SGD : OPTIMISER_ADAM, &groups[0]));
+    TRY(make_group(options->optimiser == MATCH_ADAM ? OPTIMISER_ADAM : OPTIMISER_SGD, &groups[0]));
     TRY(make_group(OPTIMISER_ADAM, &groups[1]));
     return make_group(OPTIMISER_ADAM, &groups[2]);
 }
@@ -207,6 +208,7 @@ static void lay_out_checkpoint(struct condensation *m)
     fingerprint(m, checkpoint->fingerprint);
     checkpoint->numbers[0] = &m->head;
     checkpoint->numbers[1] = &m->tail;
+    checkpoint->numbers[2] = &m->square;
     match_checkpoint_add(checkpoint, "kept", values, kept);
     for (size_t i = 0; i < GROUPS; i++) {
         struct group *group = &m->groups[i];
@@ -247,12 +249,28 @@ static struct error *start(struct condensation *m)
     return resume(m);
 }
 
+/* What the rate of the series is to be divided by: 1, or the root mean square of their gradients,
+ * averaged over about the last SQUARE_MEMORY steps. */
+static double gradient_size(struct condensation *m, size_t step)
+{
+    const struct group *series = &m->groups[0];
+    double sum = 0, weight = step < SQUARE_MEMORY ? 1 / (double)(step + 1) : 1.0 / SQUARE_MEMORY;
+
+    if (m->problem.options->optimiser != MATCH_SCALED)
+        return 1;
+    for (size_t i = 0; i < series->count; i++)
+        sum += (double)series->gradient[i] * series->gradient[i];
+    m->square += weight * (sum / (double)series->count - m->square);
+    return m->square > 0 ? sqrt(m->square) : 1;
+}
+
 static struct error *take_step(struct condensation *m, size_t step, double *loss)
 {
     const struct match_options *options = m->problem.options;
     struct group *groups = m->groups;
     struct condensed condensed = {.x = groups[0].values, .targets = groups[1].values};
     struct condensed gradient = {.x = groups[0].gradient, .targets = groups[1].gradient};
+    double size;
 
     if (groups[2].count)
         condensed.rate = exp(groups[2].values[0]);
@@ -263,9 +281,11 @@ static struct error *take_step(struct condensation *m, size_t step, double *loss
                           step + 1, options->rate);
     if (groups[2].count)
         groups[2].gradient[0] = (float)(gradient.rate * condensed.rate);
+    size = gradient_size(m, step);
     for (size_t i = 0; i < GROUPS; i++)
         if (groups[i].count)
-            optimiser_step(&groups[i].optimiser, cosine_rate(groups[i].rate, step, options->steps),
+            optimiser_step(&groups[i].optimiser,
+                           cosine_rate(groups[i].rate, step, options->steps) / (i == 0 ? size : 1),
                            groups[i].gradient, groups[i].values);
     return NULL;
 }

@@ -28,7 +28,14 @@ enum match_start {
     MATCH_START_NOISE,
 };
 
-enum match_optimiser { MATCH_OPTIMISER_DEFAULT, MATCH_SGD /* momentum 0.5 */, MATCH_ADAM };
+enum match_optimiser {
+    MATCH_OPTIMISER_DEFAULT,
+    MATCH_SGD,    /* momentum 0.5, as published */
+    MATCH_SCALED, /* the same on gradients over their root mean square of late, so that the rate is
+                     what a value moves in a step, whatever the loss; unlike with Adam, values that
+                     matter little stay where they are */
+    MATCH_ADAM,
+};
 
 /* What is 0, or NaN where 0 means something, has no value yet. */
 struct match_options {
