@@ -274,7 +274,7 @@ static struct error *take_step(struct condensation *m, size_t step, double *loss
 
     if (groups[2].count)
         condensed.rate = exp(groups[2].values[0]);
-    TRY(m->method->step(m->state, step, &condensed, &gradient, loss));
+    *loss = m->method->step(m->state, step, &condensed, &gradient);
     if (!isfinite(*loss))
         return error_make("step %zu: the loss is no longer a number; a smaller --rate than %g may "
                           "help",

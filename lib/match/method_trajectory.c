@@ -64,8 +64,8 @@ static struct error *following_make(const struct match_problem *problem, void **
     return NULL;
 }
 
-static struct error *following_step(void *state, size_t step, const struct condensed *condensed,
-                                    struct condensed *gradient, double *loss)
+static double following_step(void *state, size_t step, const struct condensed *condensed,
+                             struct condensed *gradient)
 {
     struct following *following = state;
     const struct match_options *options = following->problem->options;
@@ -78,11 +78,10 @@ static struct error *following_step(void *state, size_t step, const struct conde
     epoch = random_below(&stream, latest + 1);
     if (following->views.rows)
         views_draw(&following->views, &stream);
-    *loss = trajectory_loss(following->trajectory, experts_point(experts, expert, epoch),
-                            experts_point(experts, expert, epoch + options->expert_epochs),
-                            condensed, following->problem->labels,
-                            following->views.rows ? &following->views : NULL, gradient);
-    return NULL;
+    return trajectory_loss(following->trajectory, experts_point(experts, expert, epoch),
+                           experts_point(experts, expert, epoch + options->expert_epochs),
+                           condensed, following->problem->labels,
+                           following->views.rows ? &following->views : NULL, gradient);
 }
 
 const struct method method_trajectory = {

@@ -38,13 +38,14 @@ static struct error *embed_set(const struct model *model, const float *point,
 {
     size_t series = set->channels * set->length;
     struct model_batch batch = {.parameters = point, .training = true};
-    struct model_run *run;
+    struct model_run *run = NULL;
+    struct error *error;
 
     batch.buffers = calloc(model->buffer_count + 1, sizeof *batch.buffers);
     if (!batch.buffers)
         return error_memory("embeddings");
-    TRY(model_run_new(model, BATCH, 0, &run));
-    for (size_t first = 0; first < set->count; first += BATCH) {
+    error = model_run_new(model, BATCH, 0, &run);
+    for (size_t first = 0; !error && first < set->count; first += BATCH) {
         batch.count = set->count - first < BATCH ? set->count - first : BATCH;
         batch.x = set->x + first * series;
         model_forward(run, &batch);
@@ -52,7 +53,7 @@ static struct error *embed_set(const struct model *model, const float *point,
     }
     model_run_free(run);
     free(batch.buffers);
-    return NULL;
+    return error;
 }
 
 /* The real series nearest to the centres of clusters of points, one point for each series. */
