@@ -35,7 +35,6 @@ struct match_options match_unset(void)
                                   .student_rate_rate = NAN,
                                   .embedding_weight = NAN,
                                   .label_rate = NAN,
-                                  .temperature = NAN,
                                   .checkpoint_every = 100};
 }
 
@@ -57,27 +56,26 @@ void match_fill_in(struct match_options *options)
     bool follows = match_needs_experts(o->method), unrolls = o->method == MATCH_UNROLL;
 
     if (o->start == MATCH_START_DEFAULT)
-        o->start = o->method == MATCH_CONDTSC ? MATCH_START_KMEANS : MATCH_START_REAL;
+        o->start = MATCH_START_KMEANS;
     if (o->optimiser == MATCH_OPTIMISER_DEFAULT)
-        o->optimiser = MATCH_ADAM;
-    fill_size(&o->steps, follows ? 500 : 1000);
-    fill_real(&o->rate, 0.02);
+        o->optimiser = unrolls ? MATCH_ADAM : MATCH_SCALED;
+    fill_size(&o->steps, unrolls ? 600 : follows && o->method != MATCH_CONDTSC ? 200 : 100);
+    fill_real(&o->rate, unrolls ? 0.02 : 0.015);
     fill_size(&o->batch, unrolls ? 256 : 64);
     fill_size(&o->network_steps, o->per_class < 10 ? o->per_class : 10);
     fill_size(&o->training_steps, 10);
     fill_real(&o->training_rate, 0.01);
     fill_size(&o->student_steps, unrolls ? 500 : 10);
     fill_size(&o->expert_epochs, 2);
-    fill_size(&o->latest_start, 20);
+    fill_size(&o->latest_start, 4);
     fill_real(&o->student_rate, unrolls ? 0.003 : 0.02);
-    fill_real(&o->student_rate_rate, 0.01);
+    fill_real(&o->student_rate_rate, 0.05);
     fill_real(&o->embedding_weight, 1);
     fill_real(&o->label_rate, unrolls ? 0.05 : 0);
     fill_size(&o->unroll_steps, 20);
-    fill_real(&o->temperature, 4);
 }
 
-enum { GROUPS = 3 };
+enum { GROUPS = 3, SQUARE_MEMORY = 50 };
 
 /* Values that one optimiser moves. */
 struct group {
@@ -96,6 +94,7 @@ struct condensation {
     struct match_result *result;
     struct match_checkpoint checkpoint;
     double head, tail; /* sums of losses */
+    double square;     /* mean square of the gradients of the series of late */
 };
 
 /* ---- Memory ---- */
@@ -129,7 +128,7 @@ static struct error *make_groups(struct condensation *m)
     groups[2] = (struct group){"rate", "rate.first", "rate.second",
                                match_needs_experts(options->method) ? 1 : 0,
                                .rate = options->student_rate_rate};
-    TRY(make_group(options->optimiser == MATCH_SGD ? OPTIMISER_SGD : OPTIMISER_ADAM, &groups[0]));
+    TRY(make_group(options->optimiser == MATCH_ADAM ? OPTIMISER_ADAM : OPTIMISER_SGD, &groups[0]));
     TRY(make_group(OPTIMISER_ADAM, &groups[1]));
     return make_group(OPTIMISER_ADAM, &groups[2]);
 }
@@ -188,13 +187,13 @@ static void fingerprint(const struct condensation *m, char text[DIGEST_TEXT])
     architecture_print(&o->architecture, network);
     snprintf(settings, sizeof settings,
              "%s spc=%zu start=%d steps=%zu %d %a seed=%llu %s %zu %zu %zu %a %s %zu %zu %zu %a %a "
-             "%a %a %zu %a",
+             "%a %a %zu",
              match_method_names[o->method], o->per_class, (int)o->start, o->steps,
              (int)o->optimiser, o->rate, (unsigned long long)o->seed, network, o->batch,
              o->network_steps, o->training_steps, o->training_rate,
              o->experts ? o->experts->digest : "-", o->student_steps, o->expert_epochs,
              o->latest_start, o->student_rate, o->student_rate_rate, o->embedding_weight,
-             o->label_rate, o->unroll_steps, o->temperature);
+             o->label_rate, o->unroll_steps);
     digest_start(&digest);
     digest_add(&digest, settings, strlen(settings));
     digest_add(&digest, set->x, set->count * m->problem.series * sizeof *set->x);
@@ -216,6 +215,7 @@ static void lay_out_checkpoint(struct condensation *m)
     fingerprint(m, checkpoint->fingerprint);
     checkpoint->numbers[0] = &m->head;
     checkpoint->numbers[1] = &m->tail;
+    checkpoint->numbers[2] = &m->square;
     match_checkpoint_add(checkpoint, "kept", values, kept);
     for (size_t i = 0; i < GROUPS; i++) {
         struct group *group = &m->groups[i];
@@ -241,16 +241,6 @@ static struct error *resume(struct condensation *m)
 
 /* ---- The loop ---- */
 
-/* Soft labels that are almost sure of the class. */
-static void sure_labels(const struct match_problem *problem, double temperature, float *targets)
-{
-    size_t classes = problem->set->classes;
-    double odds = 9 * (double)(classes > 1 ? classes - 1 : 1); /* a share of 0.9 */
-
-    for (size_t i = 0; i < problem->count; i++)
-        targets[i * classes + (size_t)problem->labels[i]] = (float)(temperature * log(odds));
-}
-
 /* Series and soft labels. */
 static struct error *start_values(struct condensation *m)
 {
@@ -259,13 +249,15 @@ static struct error *start_values(struct condensation *m)
     struct group *series = &m->groups[0], *labels = &m->groups[1];
 
     if (!from)
-        TRY(match_start(options, m->problem.set, series->values, &m->result->repeated));
+        TRY(match_start(options, &m->problem.lists, series->values, &m->result->repeated));
     else
         memcpy(series->values, from->x, series->count * sizeof *from->x);
     if (labels->count && from && from->soft)
         memcpy(labels->values, from->soft, labels->count * sizeof *from->soft);
-    else if (labels->count && options->method == MATCH_UNROLL)
-        sure_labels(&m->problem, options->temperature, labels->values);
+    else
+        for (size_t i = 0; labels->count && i < m->problem.count; i++)
+            labels->values[i * m->problem.set->classes + (size_t)m->problem.labels[i]] =
+                MATCH_LABEL_LOGIT;
     return NULL;
 }
 
@@ -282,25 +274,43 @@ static struct error *start(struct condensation *m)
     return resume(m);
 }
 
+/* What the rate of the series is to be divided by: 1, or the root mean square of their gradients,
+ * averaged over about the last SQUARE_MEMORY steps. */
+static double gradient_size(struct condensation *m, size_t step)
+{
+    const struct group *series = &m->groups[0];
+    double sum = 0, weight = step < SQUARE_MEMORY ? 1 / (double)(step + 1) : 1.0 / SQUARE_MEMORY;
+
+    if (m->problem.options->optimiser != MATCH_SCALED)
+        return 1;
+    for (size_t i = 0; i < series->count; i++)
+        sum += (double)series->gradient[i] * series->gradient[i];
+    m->square += weight * (sum / (double)series->count - m->square);
+    return m->square > 0 ? sqrt(m->square) : 1;
+}
+
 static struct error *take_step(struct condensation *m, size_t step, double *loss)
 {
     const struct match_options *options = m->problem.options;
     struct group *groups = m->groups;
     struct condensed condensed = {.x = groups[0].values, .targets = groups[1].values};
     struct condensed gradient = {.x = groups[0].gradient, .targets = groups[1].gradient};
+    double size;
 
     if (groups[2].count)
         condensed.rate = exp(groups[2].values[0]);
-    TRY(m->method->step(m->state, step, &condensed, &gradient, loss));
+    *loss = m->method->step(m->state, step, &condensed, &gradient);
     if (!isfinite(*loss))
         return error_make("step %zu: the loss is no longer a number; a smaller %s than %g may help",
                           step + 1, options->method == MATCH_UNROLL ? "--student-rate" : "--rate",
                           options->method == MATCH_UNROLL ? options->student_rate : options->rate);
     if (groups[2].count)
         groups[2].gradient[0] = (float)(gradient.rate * condensed.rate);
+    size = gradient_size(m, step);
     for (size_t i = 0; i < GROUPS; i++)
         if (groups[i].count)
-            optimiser_step(&groups[i].optimiser, cosine_rate(groups[i].rate, step, options->steps),
+            optimiser_step(&groups[i].optimiser,
+                           cosine_rate(groups[i].rate, step, options->steps) / (i == 0 ? size : 1),
                            groups[i].gradient, groups[i].values);
     return NULL;
 }

@@ -31,12 +31,20 @@ extern const char *const match_method_names[];
 enum match_start {
     MATCH_START_DEFAULT,
     MATCH_START_REAL,   /* real series of the class, drawn at random */
-    MATCH_START_KMEANS, /* those nearest to the centres of clusters of the class, as an expert's
-                           embedding has them where there are experts, else of the series */
+    MATCH_START_KMEANS, /* those nearest to the centres of clusters of the class: in an expert's
+                           embedding where there are experts, else of the series themselves; drawn
+                           at random where a class has fewer than are wanted */
     MATCH_START_NOISE,
 };
 
-enum match_optimiser { MATCH_OPTIMISER_DEFAULT, MATCH_SGD /* momentum 0.5 */, MATCH_ADAM };
+enum match_optimiser {
+    MATCH_OPTIMISER_DEFAULT,
+    MATCH_SGD,    /* momentum 0.5, as published */
+    MATCH_SCALED, /* the same on gradients over their root mean square of late, so that the rate is
+                     what a value moves in a step, whatever the loss; unlike with Adam, values that
+                     matter little stay where they are */
+    MATCH_ADAM,
+};
 
 /* What is 0, or NaN where 0 means something, has no value yet. */
 struct match_options {
@@ -73,7 +81,6 @@ struct match_options {
 
     /* unroll */
     size_t unroll_steps;               /* of a window */
-    double temperature;                /* of the students' loss */
     const struct transform *transform; /* for students with shapelet features, or NULL */
     const float *features;             /* (N, K) of the set, then */
 

@@ -47,7 +47,6 @@ static struct error *make_window(struct unrolling *u, struct window *window)
 {
     const struct match_problem *problem = u->problem;
     const struct match_options *o = problem->options;
-    double temperature = o->temperature;
     struct unroll_options unroll = {
         .series = problem->count,
         .batch = u->batch,
@@ -55,7 +54,7 @@ static struct error *make_window(struct unrolling *u, struct window *window)
         .training = o->student_steps,
         .rate = o->student_rate,
         .momentum = 0.9,
-        .loss = {LOSS_KL, (float)temperature, (float)(temperature * temperature)}};
+        .loss = {LOSS_KL, MATCH_TEMPERATURE, MATCH_TEMPERATURE * MATCH_TEMPERATURE}};
 
     window->gradient.x = calloc(problem->count, problem->series * sizeof(float));
     window->gradient.targets = calloc(problem->count, problem->set->classes * sizeof(float));
@@ -230,14 +229,15 @@ static void add_direction(size_t count, const float *from, float *to)
         to[i] += scale * from[i];
 }
 
-static struct error *unrolling_step(void *state, size_t step, const struct condensed *condensed,
-                                    struct condensed *gradient, double *loss)
+static double unrolling_step(void *state, size_t step, const struct condensed *condensed,
+                             struct condensed *gradient)
 {
     struct unrolling *u = state;
     const struct match_problem *problem = u->problem;
     const struct transform *transform = problem->options->transform;
     size_t floats = problem->count * problem->series;
     size_t logits = problem->count * problem->set->classes;
+    double loss = 0;
 
     u->step = step;
     u->set = (struct unroll_set){condensed->x, u->set_features, condensed->targets};
@@ -246,7 +246,6 @@ static struct error *unrolling_step(void *state, size_t step, const struct conde
     if (step == 0)
         parallel_for(WINDOWS, train_ahead, u);
     parallel_for(WINDOWS, take_window, u);
-    *loss = 0;
     memset(gradient->x, 0, floats * sizeof *gradient->x);
     memset(gradient->targets, 0, logits * sizeof *gradient->targets);
     for (size_t i = 0; i < WINDOWS; i++) {
@@ -257,9 +256,9 @@ static struct error *unrolling_step(void *state, size_t step, const struct conde
                                window->gradient.features, window->gradient.x);
         add_direction(floats, window->gradient.x, gradient->x);
         add_direction(logits, window->gradient.targets, gradient->targets);
-        *loss += window->loss / WINDOWS;
+        loss += window->loss / WINDOWS;
     }
-    return NULL;
+    return loss;
 }
 
 const struct method method_unroll = {

@@ -55,7 +55,7 @@ test_that 'the result is the same for any number of threads, of every method' '
 test_that 'every option changes the series' '
     for method in dc dsa dm; do
         match $method -o base.npy
-        for options in "--seed 1" "--init kmeans" "--init noise" "--steps 7" "--rate 0.1" \
+        for options in "--seed 1" "--init real" "--init noise" "--steps 7" "--rate 0.1" \
             "--optimiser sgd" "-b 17" "--network-steps 3"; do
             match $method $options -o other.npy
             refute test "$(series base.npy)" = "$(series other.npy)"
@@ -66,7 +66,7 @@ test_that 'every option changes the series' '
     refute test "$(series base.npy)" = "$(series other.npy)"
     for method in mtt condtsc; do
         match $method --expert-epochs 3 -o base.npy
-        for options in "--seed 1" "--init real --seed 3" "--init noise" "--steps 4" "--rate 0.1" \
+        for options in "--seed 1" "--init real" "--init noise" "--steps 4" "--rate 0.1" \
             "--optimiser sgd" "--student-steps 2" "--expert-epochs 1" \
             "--student-rate 0.1" "--rate-rate 0.2" "--label-rate 0.1"; do
             match $method --expert-epochs 3 $options -o other.npy
@@ -93,12 +93,12 @@ killed() {
     "$@" &
     killed_job=$!
     killed_waits=0
-    while [ ! -s "$killed_file" ] && [ $killed_waits -lt 300 ]; do
+    while [ ! -s "$killed_file" ] && [ "$killed_waits" -lt 300 ]; do
         killed_waits=$((killed_waits + 1))
         sleep 0.1
     done
-    kill -9 $killed_job
-    wait $killed_job || true
+    kill -9 "$killed_job"
+    wait "$killed_job" || true
     test -s "$killed_file"
 }
 test_that 'a run that was killed goes on from its checkpoint and ends with the same bytes' '
