@@ -65,7 +65,7 @@ void match_fill_in(struct match_options *options)
     fill_size(&o->network_steps, o->per_class < 10 ? o->per_class : 10);
     fill_size(&o->training_steps, 10);
     fill_real(&o->training_rate, 0.01);
-    fill_size(&o->student_steps, unrolls ? 500 : 10);
+    fill_size(&o->student_steps, unrolls ? 400 : 10);
     fill_size(&o->expert_epochs, 2);
     fill_size(&o->latest_start, 4);
     fill_real(&o->student_rate, unrolls ? 0.003 : 0.02);
