@@ -42,6 +42,10 @@ function say_times(set, spc,    folder, i, part, parts, list, sum, text, spent) 
     }
     print "From raw files to " spc " per class by ShapeCond: " seconds(sum) " (" text ")."
 }
+function say_sum(folder,    sum) {
+    sum = sum_times(folder "*.time " folder "full/*.time " folder "[0-9]*/*.time")
+    print "All steps of this set together: " seconds(sum) ", " seconds(processor) " of processor time.\n"
+}
 function show_set(set, label, spcs, settings,    i, j, k, n, list, key, share, text) {
     n = split(spcs, list, " ")
     read_facts(set)
@@ -56,7 +60,7 @@ function show_set(set, label, spcs, settings,    i, j, k, n, list, key, share, t
     say_full(set)
     say_times(set, list[n])
     print settings
-    print "All steps of this table together: " seconds(sum_times(run "/" set)) ".\n"
+    say_sum(run "/" set "/")
     text = "per class\tmethod"
     for (k = 1; k <= kinds; k++) text = text "\t" title[kind[k]] "\tratio"
     row(text "\tpaper\tratio")

@@ -28,7 +28,15 @@ SHAPELETS ?= -k 20 --gain one --select diverse
 CANDIDATES ?=
 TEACHER ?= --steps 4000
 # Synthesis, of ShapeCond and SRe2L alike.
-SYNTH ?= --rate 0.05
+SYNTH ?= --steps 2000 --rate 0.05
+# The methods that match gradients and trajectories, and the experts of the latter.
+DC ?= --steps 1000
+DSA ?= --steps 1000
+DM ?= --steps 1000
+MTT ?= --steps 500
+CONDTSC ?= --steps 500
+UNROLL ?= --steps 500
+EXPERTS ?= --count 20 --epochs 30
 # All students alike; STUDENT_METHOD adds to it for the sets of one method.
 STUDENT ?= --batch 256 --rate 0.0003 --steps 2000
 
@@ -57,6 +65,9 @@ Sleep_SPLIT := --train 25609 --val 7791 --test rest
 Sleep_SPCS := 10 50
 Sleep_CANDIDATES := --lengths 50,100,200 --step 10 --window 50
 Sleep_PRUNE := --per-class 300
+Sleep_EXPERTS := --count 5 --epochs 12
+Sleep_CONDTSC := --steps 100
+Sleep_STUDENT := --batch 256 --rate 0.0003 --steps 1000
 
 TiselacNDVI_LABEL := Tiselac, NDVI only
 TiselacNDVI_SPLIT := --train 0.79997 --val 0.10002 --test rest
@@ -68,3 +79,5 @@ Pedestrian_SPLIT := --train 0.79982 --val 0.10019 --test rest
 Pedestrian_SPCS := 1 5 10 20
 Pedestrian_CANDIDATES := --lengths 3-6 --window 2
 Pedestrian_PRUNE := --per-class 100
+Pedestrian_EXPERTS := --count 5 --epochs 22
+Pedestrian_CONDTSC := --steps 100

@@ -104,18 +104,23 @@ run_shapecond = sc-synth --quiet $(call of,$(1),SYNTH) --teacher $(T)/teacher.tc
 needs_shapecond = $(T)/teacher.tch $(T)/pool.slp
 run_dc = sc-match --quiet --method dc $(call of,$(1),DC)
 run_dsa = sc-match --quiet --method dsa $(call of,$(1),DSA)
-run_mtt = sc-match --quiet --method mtt $(call of,$(1),MTT) --experts $(T)/mtt.experts
-needs_mtt = $(T)/mtt.experts
-run_condtsc = sc-match --quiet --method condtsc $(call of,$(1),CONDTSC) --experts $(T)/condtsc.experts
-needs_condtsc = $(T)/condtsc.experts
+run_dm = sc-match --quiet --method dm $(call of,$(1),DM)
+run_mtt = sc-match --quiet --method mtt $(call of,$(1),MTT) --experts $(T)/experts.npy
+needs_mtt = $(T)/experts.npy
+run_condtsc = sc-match --quiet --method condtsc $(call of,$(1),CONDTSC) --experts $(T)/two-tower.npy
+needs_condtsc = $(T)/two-tower.npy
 run_shapecond-unroll = sc-match --quiet --method unroll $(call of,$(1),UNROLL) --start $(call condensed,$(1),$(2),shapecond,$(4))
 needs_shapecond-unroll = $(call condensed,$(1),$(2),shapecond,$(4))
 
-ALL_METHODS := random random-soft herding kcenter kmeans dc dsa mtt condtsc sre2l shapecond shapecond-unroll
+ALL_METHODS := random random-soft herding kcenter kmeans dc dsa dm mtt condtsc sre2l shapecond shapecond-unroll
 program_of = $(firstword $(run_$(1)))
-have := $(foreach program,$(sort $(foreach m,$(ALL_METHODS),$(call program_of,$(m)))),$(if $(shell command -v $(program)),$(program)))
-missing = $(foreach m,$(1),$(if $(filter $(have),$(call program_of,$(m))),,$(m)))
-METHODS ?= $(filter-out kmeans $(call missing,$(ALL_METHODS)),$(ALL_METHODS))
+programs := $(sort $(foreach m,$(ALL_METHODS),$(call program_of,$(m))))
+have := $(foreach program,$(programs),$(if $(shell command -v $(program)),$(program)))
+# A program that is there may not know the method.
+knows_shapecond-unroll = $(shell sc-match --help | grep unroll)
+runs = $(and $(filter $(have),$(call program_of,$(1))),$(if $(filter undefined,$(origin knows_$(1))),yes,$(knows_$(1))))
+missing = $(foreach m,$(1),$(if $(call runs,$(m)),,$(m)))
+METHODS ?= $(filter-out kmeans dm $(call missing,$(ALL_METHODS)),$(ALL_METHODS))
 ifneq ($(filter-out $(have),sc-select sc-synth),)
 $(error The programs are not on the PATH: run make, then PATH=$$PWD/build/bin:$$PATH make ...)
 endif
@@ -123,11 +128,12 @@ ifneq ($(filter-out $(ALL_METHODS),$(METHODS)),)
 $(error METHODS: there is no $(filter-out $(ALL_METHODS),$(METHODS)), only $(ALL_METHODS))
 endif
 ifneq ($(strip $(call missing,$(METHODS))),)
-$(error METHODS: $(strip $(call missing,$(METHODS))) cannot be run, because there is no program $(sort $(foreach m,$(call missing,$(METHODS)),$(call program_of,$(m)))) on the PATH)
+$(error METHODS: $(strip $(call missing,$(METHODS))) cannot be run: no $(sort $(foreach m,$(call missing,$(METHODS)),$(call program_of,$(m)))) that can is on the PATH)
 endif
 
 define expert_steps
-$(foreach m,mtt condtsc,$(call step,$(T)/$(m).experts,$(lessons),sc-experts --quiet --method $(m) $(call of,$(1),EXPERTS) --seed $(SEED) -o $(T)/$(m).experts $(lessons)))
+$(call step,$(T)/experts.npy,$(lessons),sc-experts --quiet $(call of,$(1),EXPERTS) --seed $(SEED) -o $(T)/experts.npy $(lessons))
+$(call step,$(T)/two-tower.npy,$(lessons),sc-experts --quiet --two-tower $(call of,$(1),EXPERTS) --seed $(SEED) -o $(T)/two-tower.npy $(lessons))
 endef
 
 # $(call condense,SET,SPC,METHOD,REPEAT)

@@ -148,7 +148,7 @@ test_that 'unknown sets and methods, and methods without a program, are refused'
     mkdir -p some
     for program in "$SC_BUILD"/bin/*; do ln -sf "$program" some; done
     rm -f some/sc-match some/sc-experts
-    PATH=$PWD/some:$(getconf PATH) fails 2 "METHODS: dc cannot be run, because there is no program sc-match" \
+    PATH=$PWD/some:$(getconf PATH) fails 2 "METHODS: dc cannot be run: no sc-match that can" \
         table main-table METHODS="random dc"
     PATH=$PWD/some:$(getconf PATH) table main-table -n SETS=Other | steps >ran
     refute grep -e "/dc\." -e "/mtt\." ran
@@ -179,7 +179,7 @@ test_that 'figures of the paper stand beside the ablations that it has' '
 test_that 'efficiency gives time, memory and steps of each method' '
     table efficiency SETS=Other METHODS="random sre2l shapecond" STUDENTS=plain >said
     row=$(grep "| ShapeCond " said)
-    read -r seconds memory <run/Other/efficiency/1/shapecond.0.npy.time
+    read -r seconds memory processor <run/Other/efficiency/1/shapecond.0.npy.time
     echo "$row: $seconds $memory"
     echo "$row" | awk -v seconds="$seconds" "BEGIN { FS = \" *[|] *\" }
         { exit !(\$5 + 0 == sprintf(\"%.2f\", seconds) + 0 && \$7 == 20 && \$8 + 0 == sprintf(\"%.3f\", seconds * 5) + 0) }"
