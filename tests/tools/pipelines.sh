@@ -54,6 +54,9 @@ test_that 'what the table says of time is the sum of the steps' '
         cat run/Other/$step.time
     done | awk "{ sum += \$1 } END { printf \"%.2f s\n\", sum }" >sum
     grep -F "From raw files to 2 per class by ShapeCond: $(cat sum) (" said
+    table main-table SPCS=2 times >times
+    test -z "$(steps <times)"
+    grep "^| Other " times | grep -F "| $(cat sum)"
 '
 test_that 'series and labels from arrays are those of the set' '
     sc-export -q other.npy -o direct.tsv
