@@ -23,7 +23,7 @@ NORMS ?= none batch instance layer
 ACTIVATIONS ?= sigmoid relu leaky
 POOLINGS ?= none max mean
 # How a network learns while it is searched for, from condensed series and from all.
-NAS_STUDENT ?= --batch 256 --rate 0.001 --steps 200
+NAS_STUDENT ?= --batch 256 --rate 0.001 --steps 100
 NAS_FULL ?= --batch 256 --rate 0.001 --steps 1000
 
 networks := $(foreach d,$(DEPTHS),$(foreach w,$(WIDTHS),$(foreach n,$(NORMS),$(foreach a,$(ACTIVATIONS),$(foreach p,$(POOLINGS),depth-$(d)_width-$(w)_norm-$(n)_act-$(a)_pool-$(p))))))
