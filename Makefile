@@ -32,7 +32,7 @@ ALL_CFLAGS := -std=c11 -D_GNU_SOURCE -DSHAPECOND_VERSION='"$(VERSION)"' $(WARNIN
 ifeq ($(WERROR),1)
 ALL_CFLAGS += -Werror
 endif
-LIBS := -lopenblas -lzip -lm -pthread
+LIBS := -lopenblas -lfftw3f -lzip -lm -ldl -pthread
 
 # ---- What there is: every file in its folder is found by itself ----
 
@@ -75,7 +75,7 @@ all: $(TOOLS) $(NPY_LIB) $(NPY_SO)
 
 # ---- Debian packages ----
 
-PACKAGES_build := libopenblas-dev libzip-dev
+PACKAGES_build := libfftw3-dev libopenblas-dev libzip-dev
 PACKAGES_check := libcmocka-dev mandoc
 PACKAGES_fuzz := clang libclang-rt-dev
 PACKAGES_lint := clang-format cppcheck mandoc shellcheck

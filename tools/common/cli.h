@@ -91,6 +91,9 @@ void cli_warn(const char *format, ...) __attribute__((format(printf, 1, 2)));
 /* The first file argument, or "-". */
 const char *cli_input(const struct cli_common *common);
 
+/* The provenance is to say that this device computed: results of others are a little different. */
+void cli_record_device(const char *name);
+
 /* Adds this run to the provenance in *notes (malloc'ed, may be NULL): tool, version, the options
  * that matter for the result, seed, and the digests of the inputs (those that are NULL or "" are
  * left out). */
