@@ -31,6 +31,7 @@ BEGIN {
     prepared["mtt"] = "experts.npy"
     prepared["condtsc"] = "two-tower.npy"
     prepared["shapecond-unroll"] = "pool.slp teacher.tch efficiency/" spc "/shapecond.0.npy"
+    prepared["shapecond-unroll-shapelets"] = prepared["shapecond-unroll"]
     kinds = split(students, kind, " ")
     count = split(methods, method, " ")
     print "### " label ", " spc " per class\n"

@@ -16,11 +16,13 @@ facts := $(foreach s,$(SETS),$(RUN)/$(s)/facts.tsv)
 scores := $(foreach s,$(SETS),$(call all_scored,$(s),$(call spcs,$(s)),$(METHODS)))
 $(foreach s,$(SETS),$(eval $(call set_steps,$(s))$(call expert_steps,$(s))$(call method_steps,$(s),$(call spcs,$(s)),$(with_starts))))
 
-# The settings that matter most, to be printed with the results.
-said = Shapelets from sc-prune $(call of,$(1),PRUNE), teachers $(call of,$(1),TEACHER), synthesis $(call of,$(1),SYNTH), students $(call of,$(1),STUDENT).
+# The settings behind the figures of a set, to be printed with them: of the methods that are in the table.
+comma := ,
+settings_of = $(if $(filter $(3),$(METHODS)),; $(4) $(call of,$(1),$(2)))
+said = Shapelets from sc-prune $(call of,$(1),PRUNE); teachers $(call of,$(1),TEACHER); students $(call of,$(1),STUDENT)$(call settings_of,$(1),SYNTH,sre2l shapecond%,sc-synth)$(call settings_of,$(1),DC,dc,DC)$(call settings_of,$(1),DSA,dsa,DSA)$(call settings_of,$(1),DM,dm,DM)$(call settings_of,$(1),EXPERTS,mtt condtsc,experts)$(call settings_of,$(1),MTT,mtt,MTT)$(call settings_of,$(1),CONDTSC,condtsc,CondTSC)$(call settings_of,$(1),UNROLL,unroll shapecond-unroll%,unroll).
 render = awk -f $(PIPELINES)table.awk -f $(PIPELINES)main-table.awk -v run=$(RUN) \
   -v paper=$(PIPELINES)paper/main-table.tsv -v methods='$(METHODS)' -v students='$(STUDENTS)' \
-  -v repeats='$(repeats)' -v sets='$(foreach s,$(SETS),$(s)|$(call label,$(s))|$(call spcs,$(s))|$(call said,$(s));)'
+  -v repeats='$(repeats)' -v sets='$(foreach s,$(SETS),$(s)|$(call label,$(s))|$(call spcs,$(s))|$(subst ;,$(comma),$(call said,$(s)));)'
 
 main-table: $(facts) $(full) $(scores)
 	@$(render)

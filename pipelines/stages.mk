@@ -109,18 +109,25 @@ run_mtt = sc-match --quiet --method mtt $(call of,$(1),MTT) --experts $(T)/exper
 needs_mtt = $(T)/experts.npy
 run_condtsc = sc-match --quiet --method condtsc $(call of,$(1),CONDTSC) --experts $(T)/two-tower.npy
 needs_condtsc = $(T)/two-tower.npy
-run_shapecond-unroll = sc-match --quiet --method unroll $(call of,$(1),UNROLL) --start $(call condensed,$(1),$(2),shapecond,$(4))
+# unroll from real series or from ShapeCond's, for plain students or for those with shapelets.
+run_unroll = sc-match --quiet --method unroll $(call of,$(1),UNROLL)
+run_shapecond-unroll = $(run_unroll) --from $(call condensed,$(1),$(2),shapecond,$(4))
 needs_shapecond-unroll = $(call condensed,$(1),$(2),shapecond,$(4))
+run_shapecond-unroll-shapelets = $(run_shapecond-unroll) --shapelets $(T)/pool.slp
+needs_shapecond-unroll-shapelets = $(needs_shapecond-unroll) $(T)/pool.slp
 
-ALL_METHODS := random random-soft herding kcenter kmeans dc dsa dm mtt condtsc sre2l shapecond shapecond-unroll
+ALL_METHODS := random random-soft herding kcenter kmeans dc dsa dm mtt condtsc sre2l shapecond unroll shapecond-unroll \
+  shapecond-unroll-shapelets
+# Not in a table unless they are asked for.
+OPTIONAL_METHODS := kmeans dm shapecond-unroll-shapelets
 program_of = $(firstword $(run_$(1)))
 programs := $(sort $(foreach m,$(ALL_METHODS),$(call program_of,$(m))))
 have := $(foreach program,$(programs),$(if $(shell command -v $(program)),$(program)))
 # A program that is there may not know the method.
-knows_shapecond-unroll = $(shell sc-match --help | grep unroll)
-runs = $(and $(filter $(have),$(call program_of,$(1))),$(if $(filter undefined,$(origin knows_$(1))),yes,$(knows_$(1))))
+unrolls := $(if $(filter sc-match,$(have)),$(shell sc-match --help | grep unroll))
+runs = $(and $(filter $(have),$(call program_of,$(1))),$(if $(findstring unroll,$(1)),$(unrolls),yes))
 missing = $(foreach m,$(1),$(if $(call runs,$(m)),,$(m)))
-METHODS ?= $(filter-out kmeans dm $(call missing,$(ALL_METHODS)),$(ALL_METHODS))
+METHODS ?= $(filter-out $(OPTIONAL_METHODS) $(call missing,$(ALL_METHODS)),$(ALL_METHODS))
 ifneq ($(filter-out $(have),sc-select sc-synth),)
 $(error The programs are not on the PATH: run make, then PATH=$$PWD/build/bin:$$PATH make ...)
 endif
@@ -157,4 +164,4 @@ define method_steps
 $(foreach n,$(2),$(foreach m,$(3),$(foreach r,$(repeats),$(call condense,$(1),$(n),$(m),$(r))$(foreach k,$(STUDENTS),$(call score,$(1),$(n),$(m),$(r),$(k))))))
 endef
 # unroll starts from sets of ShapeCond, also where those are not in the table.
-with_starts = $(sort $(METHODS) $(if $(filter shapecond-unroll,$(METHODS)),shapecond))
+with_starts = $(sort $(METHODS) $(if $(filter shapecond-unroll%,$(METHODS)),shapecond))

@@ -14,7 +14,9 @@ function name_methods(names) {
     names["condtsc"] = "CondTSC"
     names["sre2l"] = "SRe2L"
     names["shapecond"] = "ShapeCond"
+    names["unroll"] = "unroll"
     names["shapecond-unroll"] = "ShapeCond, then unroll"
+    names["shapecond-unroll-shapelets"] = "the same with shapelets"
     names["full"] = "all data"
 }
 
