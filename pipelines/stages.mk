@@ -28,7 +28,7 @@ of = $(if $(filter file undefined,$(subst $() ,-,$(origin $(2)))),$(if $(filter 
 numbers = $(wordlist 1,$(1),0 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19)
 repeats := $(call numbers,$(REPEATS))
 # With make -j each program gets one core, else all of them.
-threads = $(if $(filter -j% --jobserver%,$(MAKEFLAGS)),1,0)
+threads = $(if $(filter --jobserver%,$(MAKEFLAGS)),1,0)
 
 # What made each file that is there: ran_TARGET.
 -include $(shell find $(RUN) -name '*.command' 2>/dev/null)
