@@ -62,7 +62,7 @@ student_of := shapecond
 condensed = $(A)/$(2)/shapecond.$(4).npy
 scored = $(A)/$(2)/shapecond.$(4).$(5).tsv
 define condense_variant
-$(call step,$(condensed),$(T)/train.npy $(home)/teacher.tch $(home)/pool.slp,sc-synth --quiet $(call of,$(1),SYNTH) $(synth_$(3)) --teacher $(home)/teacher.tch --shapelets $(home)/pool.slp --spc $(2) --seed $(4) -o $(condensed) $(T)/train.npy)
+$(call step,$(condensed),$(T)/train.npy $(home)/teacher.tch $(home)/pool.slp,sc-synth --quiet $(call of,$(1),SYNTH) $(call of,$(1),SHAPECOND) $(synth_$(3)) --teacher $(home)/teacher.tch --shapelets $(home)/pool.slp --spc $(2) --seed $(4) -o $(condensed) $(T)/train.npy)
 endef
 define score_variant
 $(call step,$(scored),$(condensed) $(T)/val.npy $(T)/test.npy $(if $(filter shapelets,$(5)),$(home)/pool.slp),$(student) --seed $(4)00 $(if $(filter shapelets,$(5)),--shapelets $(home)/pool.slp) -o $(scored) $(condensed) $(T)/test.npy)

@@ -19,7 +19,7 @@ $(foreach s,$(SETS),$(eval $(call set_steps,$(s))$(call expert_steps,$(s))$(call
 # The settings behind the figures of a set, to be printed with them: of the methods that are in the table.
 comma := ,
 settings_of = $(if $(filter $(3),$(METHODS)),; $(4) $(call of,$(1),$(2)))
-said = Shapelets from sc-prune $(call of,$(1),PRUNE); teachers $(call of,$(1),TEACHER); students $(call of,$(1),STUDENT)$(call settings_of,$(1),SYNTH,sre2l shapecond%,sc-synth)$(call settings_of,$(1),DC,dc,DC)$(call settings_of,$(1),DSA,dsa,DSA)$(call settings_of,$(1),DM,dm,DM)$(call settings_of,$(1),EXPERTS,mtt condtsc,experts)$(call settings_of,$(1),MTT,mtt,MTT)$(call settings_of,$(1),CONDTSC,condtsc,CondTSC)$(call settings_of,$(1),UNROLL,unroll shapecond-unroll%,unroll).
+said = Shapelets from sc-prune $(call of,$(1),PRUNE); teachers $(call of,$(1),TEACHER); students $(call of,$(1),STUDENT)$(call settings_of,$(1),SYNTH,sre2l shapecond%,sc-synth)$(if $(call of,$(1),SRE2L),$(call settings_of,$(1),SRE2L,sre2l,SRe2L))$(if $(call of,$(1),SHAPECOND),$(call settings_of,$(1),SHAPECOND,shapecond%,ShapeCond))$(call settings_of,$(1),DC,dc,DC)$(call settings_of,$(1),DSA,dsa,DSA)$(call settings_of,$(1),DM,dm,DM)$(call settings_of,$(1),EXPERTS,mtt condtsc,experts)$(call settings_of,$(1),MTT,mtt,MTT)$(call settings_of,$(1),CONDTSC,condtsc,CondTSC)$(call settings_of,$(1),UNROLL,unroll shapecond-unroll%,unroll).
 render = awk -f $(PIPELINES)table.awk -f $(PIPELINES)main-table.awk -v run=$(RUN) \
   -v paper=$(PIPELINES)paper/main-table.tsv -v methods='$(METHODS)' -v students='$(STUDENTS)' \
   -v repeats='$(repeats)' -v sets='$(foreach s,$(SETS),$(s)|$(call label,$(s))|$(call spcs,$(s))|$(subst ;,$(comma),$(call said,$(s)));)'

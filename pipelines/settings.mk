@@ -27,8 +27,10 @@ PRUNE ?= --ratio 0.7
 SHAPELETS ?= -k 20 --gain one --select diverse
 CANDIDATES ?=
 TEACHER ?= --steps 4000
-# Synthesis, of ShapeCond and SRe2L alike.
+# Synthesis, of ShapeCond and SRe2L alike, and what is added for one of them.
 SYNTH ?= --steps 2000 --rate 0.05
+SHAPECOND ?=
+SRE2L ?=
 # The methods that match gradients and trajectories, and the experts of the latter.
 DC ?= --steps 1000
 DSA ?= --steps 1000
@@ -37,7 +39,8 @@ MTT ?= --steps 500
 CONDTSC ?= --steps 200
 UNROLL ?= --steps 1000
 EXPERTS ?= --count 20 --epochs 30
-# All students alike; STUDENT_METHOD adds to it for the sets of one method.
+# All students alike; STUDENT_plain and STUDENT_shapelets add to it for one kind, STUDENT_METHOD for the sets of
+# one method, such as STUDENT_random.
 STUDENT ?= --batch 256 --rate 0.0003 --steps 2000
 
 # ---- The sets: the paper's splits (in shares where only part of the set is there) ----

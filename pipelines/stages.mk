@@ -28,7 +28,7 @@ of = $(if $(filter file undefined,$(subst $() ,-,$(origin $(2)))),$(if $(filter 
 numbers = $(wordlist 1,$(1),0 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19)
 repeats := $(call numbers,$(REPEATS))
 # With make -j each program gets one core, else all of them.
-threads = $(if $(filter --jobserver%,$(MAKEFLAGS)),1,0)
+threads = $(if $(filter -j --jobserver%,$(MAKEFLAGS)),1,0)
 
 # What made each file that is there: ran_TARGET.
 -include $(shell find $(RUN) -name '*.command' 2>/dev/null)
@@ -98,9 +98,9 @@ run_kcenter = sc-select --method kcenter --teacher $(T)/plain.tch
 needs_kcenter = $(T)/plain.tch
 run_kmeans = sc-select --method kmeans --teacher $(T)/plain.tch
 needs_kmeans = $(T)/plain.tch
-run_sre2l = sc-synth --quiet $(call of,$(1),SYNTH) --teacher $(T)/plain.tch
+run_sre2l = sc-synth --quiet $(call of,$(1),SYNTH) $(call of,$(1),SRE2L) --teacher $(T)/plain.tch
 needs_sre2l = $(T)/plain.tch
-run_shapecond = sc-synth --quiet $(call of,$(1),SYNTH) --teacher $(T)/teacher.tch --shapelets $(T)/pool.slp
+run_shapecond = sc-synth --quiet $(call of,$(1),SYNTH) $(call of,$(1),SHAPECOND) --teacher $(T)/teacher.tch --shapelets $(T)/pool.slp
 needs_shapecond = $(T)/teacher.tch $(T)/pool.slp
 run_dc = sc-match --quiet --method dc $(call of,$(1),DC)
 run_dsa = sc-match --quiet --method dsa $(call of,$(1),DSA)
@@ -152,7 +152,7 @@ endef
 # $(call score,SET,SPC,METHOD,REPEAT,STUDENT): students of repeat R have the seeds R00, R01, ...
 scored = $(T)/$(2)/$(3).$(4).$(5).tsv
 student_of = $(3)
-student = sc-eval --quiet $(call of,$(1),STUDENT) $(STUDENT_$(student_of)) --seeds $(SEEDS) --validate $(T)/val.npy
+student = sc-eval --quiet $(call of,$(1),STUDENT) $(STUDENT_$(student_of)) $(STUDENT_$(5)) --seeds $(SEEDS) --validate $(T)/val.npy
 define score
 $(call step,$(scored),$(condensed) $(T)/val.npy $(T)/test.npy $(if $(filter shapelets,$(5)),$(T)/pool.slp),$(student) --seed $(4)00 $(if $(filter shapelets,$(5)),--shapelets $(T)/pool.slp) -o $(scored) $(condensed) $(T)/test.npy)
 endef

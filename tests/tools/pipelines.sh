@@ -89,6 +89,12 @@ test_that 'other options run the stage that they are for again, and what depends
     table main-table -n METHODS="$few" SPCS=1 SETS=Other STUDENT="--steps 21" | steps >ran
     test "$(wc -l <ran)" = 8
     refute grep -v "\.tsv$" ran
+    table main-table -n METHODS="$few" SPCS=1 SETS=Other STUDENT_random="--rate 0.1" SRE2L="--rate 0.1" STUDENTS=plain |
+        steps >ran
+    printf "%s\n" Other/1/random.0.plain.tsv Other/1/sre2l.0.npy Other/1/sre2l.0.plain.tsv >expected
+    diff expected ran
+    table main-table -n METHODS=random SPCS=1 SETS=Other STUDENT_shapelets="--rate 0.1" | steps >ran
+    test "$(cat ran)" = Other/1/random.0.shapelets.tsv
     table main-table -n METHODS="$few" SPCS=1 SETS=Other SHAPELETS="-k 2" | steps >ran
     grep -qx Other/pool.slp ran
     grep -qx Other/teacher.tch ran
