@@ -96,7 +96,10 @@ BEGIN {
     if (only_times) row("set\tper class\timport\tsplit and scale\tshapelets\tbalance\tteacher\tsynthesis\ttogether")
     number = split(sets, entries, " *; *")
     for (e = 1; e <= number; e++)
-        if (split(entries[e], fields, "|") == 4) show_set(fields[1], fields[2], fields[3], fields[4])
+        if (split(entries[e], fields, "|") == 4) {
+            show_set(fields[1], fields[2], fields[3], fields[4])
+            if (fields[1] != fields[2]) partial = partial "\n  " fields[2]
+        }
     if (only_times) {
         show_table()
         exit
@@ -104,4 +107,6 @@ BEGIN {
     print "Accuracy on the test set in %, mean ± deviation over the students; ratio to the accuracy that all"
     print "data give the same kind of student.  plain: students that get the condensed set and nothing else;"
     print "with shapelets: students that see the distances to the shapelets of the training set, too."
+    print "What was shortened for large sets shows in the settings of each set."
+    if (partial != "") print "Not the same data as the paper's, so compare methods, not figures with it:" partial
 }

@@ -141,6 +141,13 @@ test_that 'several condensations are averaged, and -j gives the same' '
     cmp run/TwoPatterns/1/random.1.plain.tsv jobs/TwoPatterns/1/random.1.plain.tsv
     cmp run/TwoPatterns/plain.tch jobs/TwoPatterns/plain.tch
 '
+test_that 'sets that are not those of the paper are named so' '
+    mkdir -p electric/ElectricDevices
+    table main-table DATA=electric SETS=ElectricDevices METHODS=random show >shown
+    grep -qx "### ElectricDevices (89 % of it)" shown
+    tail -n 1 shown | grep -q "^  ElectricDevices (89 % of it)"
+    refute grep "Not the same data" said
+'
 test_that 'what is there so far is shown without running anything' '
     table main-table METHODS="random kcenter" SPCS="1 3" show >shown
     grep "| Random " shown | head -n 1 | grep -q " ± "
@@ -197,7 +204,6 @@ test_that 'efficiency gives time, memory and steps of each method' '
     fails 2 "one set and one number" table efficiency METHODS=random SETS="Other TwoPatterns"
 '
 test_that 'figures of the paper stand beside the efficiency of ElectricDevices' '
-    mkdir -p electric/ElectricDevices
     table efficiency DATA=electric SETS=ElectricDevices METHODS=shapecond show >shown
     grep "| ShapeCond " shown | grep -q "54.72 .* 28.71 .* 1.44 .* 31.56"
 '
