@@ -2,6 +2,8 @@
 #
 #   make               programs and libraries in build/
 #   make demo          the main job on generated data
+#   make main-table    the paper's main table on DATA=FOLDER, beside its figures; make show-main-table
+#                      prints what is there; other tables: ablations efficiency shapelet-table nas
 #   make check         all tests                     make check-asan   the same under sanitizers
 #   make bench         all benchmarks                make bench-NAME   one of tests/bench/NAME.sh
 #   make fuzz          libFuzzer, FUZZ_SECONDS in total
@@ -30,7 +32,7 @@ ALL_CFLAGS := -std=c11 -D_GNU_SOURCE -DSHAPECOND_VERSION='"$(VERSION)"' $(WARNIN
 ifeq ($(WERROR),1)
 ALL_CFLAGS += -Werror
 endif
-LIBS := -lopenblas -lzip -lm -pthread
+LIBS := -lopenblas -lfftw3f -lzip -lm -ldl -pthread
 
 # ---- What there is: every file in its folder is found by itself ----
 
@@ -73,7 +75,7 @@ all: $(TOOLS) $(NPY_LIB) $(NPY_SO)
 
 # ---- Debian packages ----
 
-PACKAGES_build := libopenblas-dev libzip-dev
+PACKAGES_build := libfftw3-dev libopenblas-dev libzip-dev
 PACKAGES_check := libcmocka-dev mandoc
 PACKAGES_fuzz := clang libclang-rt-dev
 PACKAGES_lint := clang-format cppcheck mandoc shellcheck
@@ -155,6 +157,12 @@ check: all $(UNITS) | $(HAVE_check)
 
 demo: all
 	@PATH="$(abspath $(BUILD))/bin:$$PATH" $(MAKE) --no-print-directory -f pipelines/demo.mk RUN=$(BUILD)/demo
+
+TABLES := main-table ablations efficiency shapelet-table nas
+.PHONY: $(TABLES) $(TABLES:%=show-%)
+$(TABLES) $(TABLES:%=show-%): all
+	@PATH="$(abspath $(BUILD))/bin:$$PATH" $(MAKE) --no-print-directory -f pipelines/$(@:show-%=%).mk \
+	  $(if $(filter show-%,$@),show)
 
 # Everything again, built with the sanitizers, in a folder of its own.
 check-asan:

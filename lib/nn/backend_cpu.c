@@ -144,6 +144,20 @@ static void cpu_add_rows(size_t count, size_t columns, const float *in, size_t i
             out[n * out_sample + i] += in[n * in_sample + i];
 }
 
+static void cpu_gather(size_t count, size_t words, const void *in, const size_t *order,
+                       const size_t *batch, size_t size, void *out)
+{
+    size_t bytes = words * sizeof(float), first = batch ? *batch * size : 0;
+
+    for (size_t n = 0; n < count; n++)
+        memcpy((char *)out + n * bytes, (const char *)in + order[first + n] * bytes, bytes);
+}
+
+static void cpu_count(size_t *counter)
+{
+    ++*counter;
+}
+
 struct reduction {
     size_t blocks, floats;
     float *partial;
@@ -344,51 +358,97 @@ static void conv1d_unpack(const struct conv1d_shape *shape, const float *gradien
 
 /* ---- Optimisers ---- */
 
-static void sgd_step(const struct sgd_step *step, size_t count, const float *gradient,
-                     float *velocity, float *values)
+static void sgd_step(const struct optimiser_step *steps, const size_t *index, size_t count,
+                     const float *gradient, float *velocity, float *values)
 {
-    float decay = (float)step->decay, rate = (float)step->rate;
-    float momentum = step->begin ? 0.0f : (float)step->momentum;
+    struct optimiser_step step = steps[index ? *index : 0];
 
     for (size_t i = 0; i < count; i++) {
-        velocity[i] = momentum * velocity[i] + (gradient[i] + decay * values[i]);
-        values[i] -= rate * velocity[i];
+        velocity[i] = step.momentum * velocity[i] + (gradient[i] + step.decay * values[i]);
+        values[i] -= step.rate * velocity[i];
     }
 }
 
-static void adam_step(const struct adam_step *step, size_t count, const float *gradient,
-                      float *first, float *second, float *values)
+static void adam_step(const struct optimiser_step *steps, const size_t *index, size_t count,
+                      const float *gradient, float *first, float *second, float *values)
 {
-    float rate = (float)(step->rate / step->correction1);
-    float root = (float)(1.0 / sqrt(step->correction2)), epsilon = (float)step->epsilon;
-    float shrink = step->decoupled ? (float)(1.0 - step->rate * step->decay) : 1.0f;
-    float decay = step->decoupled ? 0.0f : (float)step->decay;
-    float beta2 = (float)step->beta2, new1 = (float)(1.0 - step->beta1);
-    float new2 = (float)(1.0 - step->beta2);
+    struct optimiser_step step = steps[index ? *index : 0];
 
     for (size_t i = 0; i < count; i++) {
-        float value = values[i] * shrink, g = gradient[i] + decay * value;
+        float value = values[i] * step.shrink, g = gradient[i] + step.decay * value;
 
-        first[i] += new1 * (g - first[i]);
-        second[i] = beta2 * second[i] + new2 * g * g;
-        values[i] = value - rate * first[i] / (sqrtf(second[i]) * root + epsilon);
+        first[i] += step.new1 * (g - first[i]);
+        second[i] = step.beta2 * second[i] + step.new2 * g * g;
+        values[i] = value - step.rate * first[i] / (sqrtf(second[i]) * step.root + step.epsilon);
     }
+}
+
+static void cpu_keep_best(const struct best_step *best)
+{
+    double loss = best->value[0] + best->value[1];
+
+    memcpy(best->history + 2 * *best->step, best->value, 2 * sizeof *best->value);
+    if (!(loss < *best->best))
+        return;
+    *best->best = loss;
+    memcpy(best->best_x, best->x, best->floats * sizeof *best->x);
+    memcpy(best->best_logits, best->x_logits, best->logits * sizeof *best->x_logits);
+}
+
+/* ---- Losses ---- */
+
+static void cpu_loss(const struct loss *loss, size_t count, size_t classes, const float *logits,
+                     const struct targets *targets, float *dlogits, float *dtargets, double *value,
+                     const size_t *index)
+{
+    value[index ? *index : 0] =
+        loss_value(loss, count, classes, logits, targets, dlogits, dtargets);
+}
+
+static void cpu_count_correct(size_t count, size_t classes, const float *logits,
+                              const int32_t *labels, double *correct)
+{
+    *correct = (double)count_correct(count, classes, logits, labels);
+}
+
+/* ---- The whole ---- */
+
+static const char *cpu_fault(void)
+{
+    return NULL;
+}
+
+static void cpu_repeat(struct repeated *repeated)
+{
+    repeated->body(repeated->context);
+}
+
+static void cpu_repeat_end(struct repeated *repeated)
+{
+    repeated->captured = NULL;
 }
 
 const struct backend *backend_cpu(void)
 {
     static const struct backend backend = {
         .name = "cpu",
+        .host_memory = true,
+        .queue = 1,
+        .fault = cpu_fault,
         .allocate = cpu_allocate,
         .release = free,
         .upload = cpu_copy,
         .download = cpu_copy,
         .zero = cpu_zero,
+        .repeat = cpu_repeat,
+        .repeat_end = cpu_repeat_end,
         .run = parallel_for,
         .workers = parallel_threads,
         .transpose = cpu_transpose,
         .copy_rows = cpu_copy_rows,
         .add_rows = cpu_add_rows,
+        .gather = cpu_gather,
+        .count = cpu_count,
         .reduce_blocks = cpu_reduce_blocks,
         .conv1d_panel = conv1d_panel,
         .conv1d_pack = conv1d_pack,
@@ -411,8 +471,12 @@ const struct backend *backend_cpu(void)
         .stage_tangent_backward_sums = cpu_stage_tangent_backward_sums,
         .stage_tangent_backward_reduce = cpu_stage_tangent_backward_reduce,
         .stage_tangent_backward = cpu_stage_tangent_backward,
+        .loss = cpu_loss,
+        .loss_tangent = loss_tangent,
+        .count_correct = cpu_count_correct,
         .sgd_step = sgd_step,
         .adam_step = adam_step,
+        .keep_best = cpu_keep_best,
     };
 
     return &backend;

@@ -221,8 +221,8 @@ void cpu_stage_update_running(const struct stage *stage, float momentum, float *
     }
 }
 
-double cpu_stage_match(const struct stage *stage, double weight, bool squared,
-                       const float *running_mean, const float *running_variance)
+void cpu_stage_match(const struct stage *stage, double weight, bool squared,
+                     const float *running_mean, const float *running_variance, double *sum)
 {
     const float *mean = row_of(stage, stage->rows, STAGE_BATCH_MEAN);
     const float *variance = row_of(stage, stage->rows, STAGE_BATCH_VARIANCE);
@@ -248,7 +248,7 @@ double cpu_stage_match(const struct stage *stage, double weight, bool squared,
         row_of(stage, stage->rows, STAGE_MATCH_OFFSET)[c] =
             (float)(weight * dmean / n + slope * (centre - mean[c]));
     }
-    return weight * (squared ? of_mean + of_variance : sqrt(of_mean) + sqrt(of_variance));
+    *sum += weight * (squared ? of_mean + of_variance : sqrt(of_mean) + sqrt(of_variance));
 }
 
 /* ---- Samples ---- */

@@ -112,7 +112,7 @@ static void lay_out_stage(struct pass *pass, const struct layer *layer, struct c
 static void lay_out(struct pass *pass)
 {
     struct carver arena = {pass->arena, 0}, local = {pass->local, 0};
-    size_t sums = 0;
+    size_t sums = PASS_VALUES;
 
     lay_out_tensors(pass, &arena, &local);
     for (size_t i = 0; i < pass->network->layer_count; i++) {
@@ -246,6 +246,11 @@ const struct network *pass_network(const struct pass *pass)
 size_t pass_most(const struct pass *pass)
 {
     return pass->most_samples;
+}
+
+double *pass_values(const struct pass *pass)
+{
+    return pass->sums;
 }
 
 size_t pass_bytes(const struct pass *pass)
@@ -414,22 +419,21 @@ const float *pass_embedding(const struct pass *pass)
     return pass->tensors[pass->network->tensor_count - 2].value;
 }
 
-double pass_match(struct pass *pass, const struct matching *matching)
+void pass_match(struct pass *pass, const struct matching *matching, double *sum)
 {
-    double sum = 0, weight = matching->weight * matching->first;
+    double weight = matching->weight * matching->first;
 
+    pass->backend->zero(sum, sizeof *sum);
     for (size_t i = 0; i < pass->network->layer_count; i++) {
         const struct layer *layer = &pass->network->layers[i];
         const float *buffers = pass->forward.buffers;
 
         if (layer->type != &layer_stage || layer->stage.norm != NORM_BATCH)
             continue;
-        sum +=
-            pass->backend->stage_match(&pass->stages[layer->state].stage, weight, matching->squared,
-                                       buffers + layer->mean, buffers + layer->variance);
+        pass->backend->stage_match(&pass->stages[layer->state].stage, weight, matching->squared,
+                                   buffers + layer->mean, buffers + layer->variance, sum);
         weight = matching->weight;
     }
-    return sum;
 }
 
 /* A copy, because it is read again by the tangents and past its end by vectors. */

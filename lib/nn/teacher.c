@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "file.h"
+#include "nn/memory.h"
 #include "tch.h"
 
 struct error *teacher_new(const struct architecture *architecture, const struct backend *backend,
@@ -167,13 +168,16 @@ struct error *teacher_write(FILE *stream, const struct teacher *teacher)
         return error_memory("a teacher");
     }
     architecture_print(&network->architecture, text);
-    network->backend->download(values, teacher->parameters, parameters * sizeof *values);
-    network->backend->download(values + parameters, teacher->buffers,
-                               network->buffer_count * sizeof *values);
+    error =
+        backend_fetch(network->backend, values, teacher->parameters, parameters * sizeof *values);
+    if (!error)
+        error = backend_fetch(network->backend, values + parameters, teacher->buffers,
+                              network->buffer_count * sizeof *values);
     tch.count = add_views(network->parameters, views, values, tch.tensors);
     tch.count += add_views(network->buffers, network->buffer_views, values + parameters,
                            tch.tensors + views);
-    error = tch_write(stream, &tch);
+    if (!error)
+        error = tch_write(stream, &tch);
     free(values);
     free(tch.tensors);
     return error;

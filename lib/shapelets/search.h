@@ -29,6 +29,7 @@ struct batch {
 struct search_worker {
     struct candidates kept;
     struct distance_scratch distance;
+    void *on_device; /* instead of it, where a device measures */
     struct gain_scratch gain;
     float *table;        /* (candidates, stride) distances */
     uint32_t *histogram; /* (candidates, SEARCH_BINS, classes) */
@@ -67,6 +68,7 @@ struct search {
     /* Of the current channel. */
     size_t channel;
     struct series_blocks blocks;
+    void *on_device; /* the same, where a device measures */
     struct shortlist *lists;
     _Atomic float *entry; /* shortlist_entry of each list, readable without the lock */
 };

@@ -166,11 +166,12 @@ static void synthesis_step(struct job *job)
     struct matching matching = {0.01, 10.0, false};
     struct forward forward = forward_of(job);
     const float *logits;
+    double apart;
 
     forward.statistics = true;
     logits = pass_forward(job->pass, &forward);
     loss_value(&loss, job->batch, job->classes, logits, &targets, job->dlogits, NULL);
-    pass_match(job->pass, &matching);
+    pass_match(job->pass, &matching, &apart);
     pass_backward(job->pass, &(struct backward){.logits = job->dlogits, .x = job->dx});
     optimiser_step(&job->optimiser, 1e-3, job->dx, job->x);
     job->same = true;

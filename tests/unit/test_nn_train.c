@@ -241,9 +241,9 @@ static void a_pass_works_when_threads_are_added_after_it_was_made(void **state)
     set_up(&f);
     parallel_set_threads(1);
     assert_ok(pass_new(f.network, 20, 0, &pass));
-    network_predict(pass, f.parameters, f.buffers, &f.validation, before, NULL);
+    assert_ok(network_predict(pass, f.parameters, f.buffers, &f.validation, before, NULL));
     parallel_set_threads(4);
-    network_predict(pass, f.parameters, f.buffers, &f.validation, after, NULL);
+    assert_ok(network_predict(pass, f.parameters, f.buffers, &f.validation, after, NULL));
     assert_memory_equal(before, after, sizeof before);
     parallel_set_threads(0);
     pass_free(pass);
