@@ -2,6 +2,8 @@
 #
 #   make               programs and libraries in build/
 #   make demo          the main job on generated data
+#   make main-table    the paper's main table on DATA=FOLDER, beside its figures; make show-main-table
+#                      prints what is there; other tables: ablations efficiency shapelet-table nas
 #   make check         all tests                     make check-asan   the same under sanitizers
 #   make CUDA=0        never the plug-in for GPUs; CUDA=1: nothing without it (default: if it can be)
 #   make check-cuda    the plug-in against the processor, on a GPU   make bench-cuda
@@ -32,7 +34,7 @@ ALL_CFLAGS := -std=c11 -D_GNU_SOURCE -DSHAPECOND_VERSION='"$(VERSION)"' $(WARNIN
 ifeq ($(WERROR),1)
 ALL_CFLAGS += -Werror
 endif
-LIBS := -lopenblas -lzip -lm -ldl -pthread
+LIBS := -lopenblas -lfftw3f -lzip -lm -ldl -pthread
 
 # ---- What there is: every file in its folder is found by itself ----
 
@@ -101,7 +103,7 @@ all: $(TOOLS) $(NPY_LIB) $(NPY_SO) $(if $(filter 1,$(CUDA)),$(CUDA_SO))
 
 # ---- Debian packages ----
 
-PACKAGES_build := libopenblas-dev libzip-dev
+PACKAGES_build := libfftw3-dev libopenblas-dev libzip-dev
 PACKAGES_check := libcmocka-dev mandoc g++
 PACKAGES_fuzz := clang libclang-rt-dev
 PACKAGES_lint := clang-format cppcheck mandoc shellcheck
@@ -206,6 +208,12 @@ check: all $(UNITS) $(FAKE_SO) | $(HAVE_check)
 
 demo: all
 	@PATH="$(abspath $(BUILD))/bin:$$PATH" $(MAKE) --no-print-directory -f pipelines/demo.mk RUN=$(BUILD)/demo
+
+TABLES := main-table ablations efficiency shapelet-table nas
+.PHONY: $(TABLES) $(TABLES:%=show-%)
+$(TABLES) $(TABLES:%=show-%): all
+	@PATH="$(abspath $(BUILD))/bin:$$PATH" $(MAKE) --no-print-directory -f pipelines/$(@:show-%=%).mk \
+	  $(if $(filter show-%,$@),show)
 
 # Everything again, built with the sanitizers, in a folder of its own.
 check-asan:

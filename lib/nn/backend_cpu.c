@@ -56,13 +56,52 @@ static void cpu_zero(void *memory, size_t bytes)
 /* ---- Moving data ---- */
 
 /* Squares of both matrices that stay in the cache while they are turned. */
-enum { SQUARE = 16 };
+enum { SQUARE = 16, SMALL = 4 };
+
+typedef float four __attribute__((vector_size(16)));
+
+/* SMALL x SMALL values, turned in registers where the compiler knows how. */
+static void transpose_small(const float *in, size_t in_stride, float *out, size_t out_stride)
+{
+#if defined(__has_builtin) && __has_builtin(__builtin_shufflevector)
+    four row[SMALL], pair[SMALL];
+
+    for (size_t i = 0; i < SMALL; i++)
+        memcpy(&row[i], in + i * in_stride, sizeof row[i]);
+    pair[0] = __builtin_shufflevector(row[0], row[1], 0, 4, 1, 5);
+    pair[1] = __builtin_shufflevector(row[2], row[3], 0, 4, 1, 5);
+    pair[2] = __builtin_shufflevector(row[0], row[1], 2, 6, 3, 7);
+    pair[3] = __builtin_shufflevector(row[2], row[3], 2, 6, 3, 7);
+    row[0] = __builtin_shufflevector(pair[0], pair[1], 0, 1, 4, 5);
+    row[1] = __builtin_shufflevector(pair[0], pair[1], 2, 3, 6, 7);
+    row[2] = __builtin_shufflevector(pair[2], pair[3], 0, 1, 4, 5);
+    row[3] = __builtin_shufflevector(pair[2], pair[3], 2, 3, 6, 7);
+    for (size_t i = 0; i < SMALL; i++)
+        memcpy(out + i * out_stride, &row[i], sizeof row[i]);
+#else
+    for (size_t i = 0; i < SMALL; i++)
+        for (size_t j = 0; j < SMALL; j++)
+            out[j * out_stride + i] = in[i * in_stride + j];
+#endif
+}
 
 static void transpose_square(size_t rows, size_t columns, const float *in, size_t in_stride,
                              float *out, size_t out_stride)
 {
-    for (size_t column = 0; column < columns; column++)
-        for (size_t row = 0; row < rows; row++)
+    size_t row = 0;
+
+    for (; row + SMALL <= rows; row += SMALL) {
+        size_t column = 0;
+
+        for (; column + SMALL <= columns; column += SMALL)
+            transpose_small(in + row * in_stride + column, in_stride,
+                            out + column * out_stride + row, out_stride);
+        for (; column < columns; column++)
+            for (size_t i = row; i < row + SMALL; i++)
+                out[column * out_stride + i] = in[i * in_stride + column];
+    }
+    for (; row < rows; row++)
+        for (size_t column = 0; column < columns; column++)
             out[column * out_stride + row] = in[row * in_stride + column];
 }
 
@@ -173,6 +212,29 @@ struct pack_order {
     bool turned; /* k counts backwards */
 };
 
+/* One strip: columns first to first + width, of which `real` are there. */
+static float *pack_strip(size_t kernel, const struct pack_order *order, const float *weight,
+                         size_t first, size_t width, float *panel)
+{
+    size_t left = order->outer > first ? order->outer - first : 0;
+    size_t real = left < width ? left : width;
+
+    for (size_t k = 0; k < kernel; k++) {
+        size_t tap = order->turned ? kernel - 1 - k : k;
+        const float *from = weight + tap + first * order->step_j;
+
+        for (size_t i = 0; i < order->inner; i++, from += order->step_i, panel += width) {
+            for (size_t j = 0; j < real; j++)
+                panel[j] = from[j * order->step_j];
+            for (size_t j = real; j < width; j++)
+                panel[j] = 0.0f;
+        }
+        memset(panel, 0, (order->inner_stride - order->inner) * width * sizeof *panel);
+        panel += (order->inner_stride - order->inner) * width;
+    }
+    return panel;
+}
+
 static void pack_panel(size_t kernel, const struct pack_order *order, const float *weight,
                        float *panel)
 {
@@ -182,15 +244,7 @@ static void pack_panel(size_t kernel, const struct pack_order *order, const floa
         struct panel_strip strip = panel_strip(order->columns, first, lanes);
         size_t width = strip.vectors ? strip.vectors * lanes : 1;
 
-        for (size_t k = 0; k < kernel; k++) {
-            size_t tap = order->turned ? kernel - 1 - k : k;
-
-            for (size_t i = 0; i < order->inner_stride; i++)
-                for (size_t j = 0; j < width; j++, panel++)
-                    *panel = i < order->inner && first + j < order->outer
-                                 ? weight[tap + i * order->step_i + (first + j) * order->step_j]
-                                 : 0.0f;
-        }
+        panel = pack_strip(kernel, order, weight, first, width, panel);
         first += panel_strip_columns(strip, order->columns, lanes);
     }
 }
@@ -289,14 +343,14 @@ static void conv1d_backward_weight(const struct conv1d_shape *shape, size_t coun
 static void conv1d_unpack(const struct conv1d_shape *shape, const float *gradient, float *dweight,
                           float *dbias)
 {
-    size_t kernel = shape->kernel, inputs = shape->inputs;
+    size_t kernel = shape->kernel, step = shape->input_stride * shape->output_stride;
 
-    for (size_t k = 0; k < kernel; k++)
-        for (size_t in = 0; in < inputs; in++) {
-            const float *row = gradient + (k * shape->input_stride + in) * shape->output_stride;
+    for (size_t out = 0; out < shape->outputs; out++)
+        for (size_t in = 0; in < shape->inputs; in++) {
+            const float *from = gradient + in * shape->output_stride + out;
 
-            for (size_t out = 0; out < shape->outputs; out++)
-                dweight[(out * inputs + in) * kernel + k] = row[out];
+            for (size_t k = 0; k < kernel; k++)
+                *dweight++ = from[k * step];
         }
     memcpy(dbias, gradient + kernel * shape->input_stride * shape->output_stride,
            shape->outputs * sizeof *dbias);

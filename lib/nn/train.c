@@ -452,6 +452,38 @@ static struct error *train_epoch(struct training *t, size_t epoch, double rate, 
     return NULL;
 }
 
+/* By the bits: an exponent of all ones is infinity or not a number.  A loop that becomes vectors.
+ */
+static bool all_finite(const float *values, size_t count)
+{
+    int32_t largest = 0;
+
+    for (size_t i = 0; i < count; i++) {
+        int32_t bits;
+
+        memcpy(&bits, &values[i], sizeof bits);
+        bits &= INT32_MAX;
+        largest = bits > largest ? bits : largest;
+    }
+    return largest < 0x7f800000;
+}
+
+/* The loss may not show yet what the last step has done. */
+static struct error *check_values(const struct training *t, size_t epoch)
+{
+    const struct network *network = t->network;
+    const struct optimiser *optimiser = &t->optimiser;
+
+    if (!all_finite(t->parameters, network->parameter_count) ||
+        !all_finite(t->buffers, network->buffer_count) ||
+        !all_finite(optimiser->first, optimiser->count) ||
+        (optimiser->second && !all_finite(optimiser->second, optimiser->count)))
+        return error_make("training: the network has values that are not finite after epoch %zu: "
+                          "use a smaller learning rate",
+                          epoch + 1);
+    return NULL;
+}
+
 /* Whether an epoch is better than the best so far.  Until one has been validated, the latest is. */
 static bool is_better(const struct training *t, const struct train_epoch *epoch)
 {
@@ -519,6 +551,7 @@ static struct error *run_epoch(struct training *t, bool *go_on)
                                 .buffers = t->buffers};
 
     TRY(train_epoch(t, t->state.epoch, rate, &epoch.loss));
+    TRY(check_values(t, t->state.epoch));
     if (validation_is_due(t))
         epoch.validation_loss = network_evaluate(t->pass, &options->loss, t->parameters, t->buffers,
                                                  &t->validation_view, &epoch.validation_accuracy);

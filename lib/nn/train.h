@@ -77,8 +77,8 @@ struct train_result {
 };
 
 /* Trains from the given parameters and buffers (memory of the backend) and leaves the best there.
- * validation may be NULL: then the last epoch is the best.  If a loss stops being a number the
- * error says when, and the parameters are the best until then. */
+ * validation may be NULL: then the last epoch is the best.  If a loss or a value of the network
+ * stops being a number the error says when, and the parameters are the best until then. */
 struct error *train_network(const struct network *network, const struct train_options *options,
                             const struct train_set *set, const struct train_set *validation,
                             float *parameters, float *buffers,

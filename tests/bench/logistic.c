@@ -39,7 +39,7 @@ int main(int argc, char **argv)
         check(error_memory("predictions"));
     logistic_predict(&model, test.x, test.count, logits);
     metrics_confusion(logits, test.y, test.count, test.classes, confusion);
-    printf("%.1f\n", 100 * metrics_accuracy(confusion, test.classes));
+    printf("%.2f\n", 100 * metrics_accuracy(confusion, test.classes));
     logistic_free(&model);
     dataset_free(&train);
     dataset_free(&test);

@@ -109,7 +109,8 @@ static void print_default(const struct cli_option *option, const void *options)
         printf(" [%llu]", (unsigned long long)*(const uint64_t *)member);
         break;
     case CLI_REAL:
-        printf(" [%g]", *(const double *)member);
+        if (!isnan(*(const double *)member)) /* else it depends on other options */
+            printf(" [%g]", *(const double *)member);
         break;
     case CLI_CHOICE:
         printf(" [%s]", option->choices[*(const int *)member]);
@@ -366,6 +367,16 @@ static void check_files(const struct cli_common *common)
         cli_usage("--output needs a file name");
 }
 
+/* For whoever runs several programs at once and would have to tell each of them. */
+static void threads_of_environment(struct cli_common *common)
+{
+    static const struct cli_option option = {.name = "threads (SHAPECOND_THREADS)", .high = 256};
+    const char *text = getenv("SHAPECOND_THREADS");
+
+    if (text && *text)
+        parse_size(&option, text, &common->threads);
+}
+
 void cli_parse(int argc, char **argv, const struct cli_program *program, void *options)
 {
     struct cli_common *common = options;
@@ -373,6 +384,7 @@ void cli_parse(int argc, char **argv, const struct cli_program *program, void *o
 
     current = program;
     common->output = "-";
+    threads_of_environment(common);
     /* The arguments that are no options move to the front, over those that were read already. */
     common->files = (const char **)argv;
     for (int i = 1; i < argc;) {

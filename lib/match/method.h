@@ -1,0 +1,37 @@
+/* What a method of matching is to the loop that runs it (match.h).  A new method is one more row in
+ * the table of match.c. */
+#ifndef SC_MATCH_METHOD_H
+#define SC_MATCH_METHOD_H
+
+#include "match/match.h"
+#include "match/real.h"
+#include "match/trajectory.h"
+
+/* What all methods work on. */
+struct match_problem {
+    const struct match_options *options;
+    const struct dataset *set;
+    struct class_lists lists;
+    size_t count;    /* condensed series, class by class */
+    size_t series;   /* floats of one */
+    int32_t *labels; /* (count,) */
+    double unit;     /* what values of the set deviate from their mean */
+};
+
+struct method {
+    struct error *(*make)(const struct match_problem *problem, void **state);
+    void (*free)(void *state);
+
+    /* The loss of a step and its gradient, written (condensed: trajectory.h).  What it does may
+     * depend on the step's number and on `kept`, and on nothing else that happened before. */
+    struct error *(*step)(void *state, size_t step, const struct condensed *condensed,
+                          struct condensed *gradient, double *loss);
+
+    /* Floats that live on from step to step, for checkpoints; NULL: none. */
+    float *(*kept)(void *state, size_t *count);
+};
+
+extern const struct method method_classwise;  /* dc, dsa, dm */
+extern const struct method method_trajectory; /* mtt, condtsc */
+
+#endif

@@ -1,0 +1,11 @@
+/* Where matching starts from (internal to match.c). */
+#ifndef SC_MATCH_START_H
+#define SC_MATCH_START_H
+
+#include "match/match.h"
+
+/* Fills x (V, per_class, C, L) as options->start says; *repeated as of condense/start.h. */
+struct error *match_start(const struct match_options *options, const struct dataset *set, float *x,
+                          size_t *repeated) MUST_CHECK;
+
+#endif

@@ -1,0 +1,50 @@
+# Searching a network with condensed sets instead of all data: 432 networks learn from each condensed set, the
+# one that does best on the validation set learns from all data, and its accuracy on the test set counts.
+#     make nas METHODS='random-soft shapecond' -j2
+#     make nas METHODS=shapecond WIDTHS='32 64'               a smaller search
+# METHODS may also have full: the search with all data that condensation is meant to save (days).
+
+.PHONY: nas show
+nas:
+
+PREFER := HAR
+SPCS ?= 10
+METHODS ?= random random-soft sre2l shapecond
+wanted := $(METHODS)
+override METHODS := $(filter-out full,$(METHODS))
+include $(dir $(lastword $(MAKEFILE_LIST)))stages.mk
+ifneq ($(words $(SETS)) $(words $(SPCS)),1 1)
+$(error nas searches with one set and one number of series per class: SETS=NAME SPCS=N)
+endif
+
+DEPTHS ?= 2 3 4
+WIDTHS ?= 32 64 128 256
+NORMS ?= none batch instance layer
+ACTIVATIONS ?= sigmoid relu leaky
+POOLINGS ?= none max mean
+# How a network learns while it is searched for, from condensed series and from all.
+NAS_STUDENT ?= --batch 256 --rate 0.001 --steps 200
+NAS_FULL ?= --batch 256 --rate 0.001 --steps 1000
+
+networks := $(foreach d,$(DEPTHS),$(foreach w,$(WIDTHS),$(foreach n,$(NORMS),$(foreach a,$(ACTIVATIONS),$(foreach p,$(POOLINGS),depth-$(d)_width-$(w)_norm-$(n)_act-$(a)_pool-$(p))))))
+describe = cnn $(subst -,=,$(subst _, ,$(1)))
+
+# $(call search,SET,METHOD,SERIES,OPTIONS)
+N = $(T)/nas/$(SPCS)/$(2)
+define search
+$(foreach net,$(networks),$(call step,$(N)/$(net).tsv,$(3) $(T)/val.npy,sc-eval --quiet $(4) --seeds 1 --network '$(call describe,$(net))' -o $(N)/$(net).tsv $(3) $(T)/val.npy))
+$(call step,$(N).best,$(networks:%=$(N)/%.tsv),$(PIPELINES)nas-best.sh $(N) >$(N).best)
+$(call step,$(N).tch,$(N).best $(lessons) $(T)/val.npy,xargs -I NETWORK $(teach) --network NETWORK -o $(N).tch $(lessons) <$(N).best)
+$(call step,$(N).tsv,$(N).tch $(T)/test.npy,sc-eval --quiet --teacher $(N).tch -o $(N).tsv $(T)/test.npy)
+endef
+$(eval $(call set_steps,$(SETS))$(call expert_steps,$(SETS))$(call method_steps,$(SETS),$(SPCS),$(with_starts)))
+$(foreach m,$(METHODS),$(eval $(call search,$(SETS),$(m),$(call condensed,$(SETS),$(SPCS),$(m),0),$(NAS_STUDENT))))
+$(if $(filter full,$(wanted)),$(eval $(call search,$(SETS),full,$(call lessons,$(SETS)),$(NAS_FULL))))
+
+render = awk -f $(PIPELINES)table.awk -f $(PIPELINES)nas.awk -v folder=$(RUN)/$(SETS)/nas/$(SPCS) -v spc=$(SPCS) \
+  -v methods='$(wanted)' -v networks=$(words $(networks)) -v label='$(call label,$(SETS))' \
+  -v paper=$(PIPELINES)paper/nas.tsv -v paper_applies=$(and $(filter HAR,$(SETS)),$(filter 10,$(SPCS)))
+nas: $(wanted:%=$(RUN)/$(SETS)/nas/$(SPCS)/%.tsv)
+	@$(render)
+show:
+	@$(render)
