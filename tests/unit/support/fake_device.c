@@ -46,7 +46,7 @@ const struct fake_knobs *fake_knobs(void)
     memcpy(&knobs.member, &found, sizeof found)
     FIND(set_gpus, "fake_cuda_set_gpus");
     FIND(set_memory, "fake_cuda_set_memory");
-    FIND(fail, "fake_cuda_fail");
+    FIND(break_call, "fake_cuda_fail");
     FIND(run_backwards, "fake_cuda_run_backwards");
     FIND(counts, "fake_cuda_counts");
 #undef FIND

@@ -9,7 +9,7 @@
 struct fake_knobs {
     void (*set_gpus)(int count);
     void (*set_memory)(size_t bytes);
-    void (*fail)(const char *function);
+    void (*break_call)(const char *function);
     void (*run_backwards)(bool backwards);
     struct fake_cuda_counts (*counts)(void);
 };
