@@ -95,7 +95,7 @@ say = @printf '  %-7s %s\n'
 run = @
 endif
 
-.PHONY: all check check-asan check-cuda bench fuzz lint format install uninstall clean demo
+.PHONY: all check check-asan bench fuzz lint format install uninstall clean demo
 .DELETE_ON_ERROR:
 .SECONDARY:
 
@@ -219,6 +219,13 @@ $(TABLES) $(TABLES:%=show-%): all
 check-asan:
 	@$(MAKE) --no-print-directory check BUILD=$(BUILD)/asan KERNEL_CFLAGS=-O0 \
 	  CFLAGS='-O1 -g -fsanitize=address,undefined -fno-sanitize-recover=undefined -fno-omit-frame-pointer'
+
+# On a GPU; without one they say so and fail.
+.PHONY: check-cuda bench-cuda
+check-cuda: all $(UNITS) $(BUILD)/bench/cuda
+	@tests/cuda/check.sh $(BUILD)
+bench-cuda: all $(BUILD)/bench/cuda
+	@tests/cuda/bench.sh $(BUILD)
 
 BENCH_NAMES := $(patsubst tests/bench/%.sh,%,$(wildcard tests/bench/*.sh))
 .PHONY: $(addprefix bench-,$(BENCH_NAMES))

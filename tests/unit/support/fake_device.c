@@ -11,14 +11,21 @@
 #include "base/random.h"
 #include "support/check.h"
 
-const char *fake_plugin(void)
+static bool is_real(void)
+{
+    return getenv("SC_TEST_GPU") != NULL;
+}
+
+/* Where the plug-in is: beside the test that runs, or beside the programs. */
+static const char *plugin_path(void)
 {
     static char path[PATH_MAX];
     ssize_t length = readlink("/proc/self/exe", path, sizeof path - 64);
 
     assert_true(length > 0);
     path[length] = '\0';
-    strcpy(strrchr(path, '/'), "/libshapecond-cuda-fake.so");
+    strcpy(strrchr(path, '/'),
+           is_real() ? "/../lib/libshapecond-cuda.so" : "/libshapecond-cuda-fake.so");
     return path;
 }
 
@@ -27,7 +34,7 @@ const struct device *fake_device(void)
     static struct device device;
 
     if (!device.backend) {
-        setenv("SHAPECOND_CUDA_PLUGIN", fake_plugin(), 1);
+        setenv("SHAPECOND_CUDA_PLUGIN", plugin_path(), 1);
         assert_ok(device_open(DEVICE_CUDA, &device));
     }
     return &device;
@@ -36,8 +43,11 @@ const struct device *fake_device(void)
 const struct fake_knobs *fake_knobs(void)
 {
     static struct fake_knobs knobs;
-    void *plugin = dlopen(fake_plugin(), RTLD_NOW), *found;
+    void *plugin, *found;
 
+    if (is_real())
+        return NULL;
+    plugin = dlopen(plugin_path(), RTLD_NOW);
     if (!plugin)
         fail_msg("%s", dlerror());
 #define FIND(member, name)                                                                         \

@@ -1,4 +1,5 @@
-/* The CUDA plug-in on the processor (tests/fake_cuda): a device for tests. */
+/* The CUDA plug-in on the processor (tests/fake_cuda): a device for tests.  With SC_TEST_GPU in the
+ * environment (make check-cuda) it is the real one. */
 #ifndef SC_TEST_FAKE_DEVICE_H
 #define SC_TEST_FAKE_DEVICE_H
 
@@ -14,10 +15,9 @@ struct fake_knobs {
     struct fake_cuda_counts (*counts)(void);
 };
 
-/* Where the plug-in is: beside the test that runs. */
-const char *fake_plugin(void);
 /* A device on the plug-in, opened once. */
 const struct device *fake_device(void);
+/* NULL for the real one. */
 const struct fake_knobs *fake_knobs(void);
 
 /* Arrays of the host on a backend, and back. */
