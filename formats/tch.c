@@ -10,7 +10,7 @@
 #include "file.h"
 #include "npy-c/npy-c.h"
 
-enum { MOST_TENSORS = 65536, MOST_TEXT = 1 << 20 };
+enum { MOST_TENSORS = 4096, MOST_TEXT = 1 << 20 };
 static const char first_line[] = "%TCH 1";
 
 /* What is left of the file while it is read. */

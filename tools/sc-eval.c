@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "common/cli.h"
+#include "common/device.h"
 #include "common/progress.h"
 #include "common/shapelets.h"
 #include "common/training.h"
@@ -24,6 +25,7 @@ struct eval_cli {
     const char *full;
     bool confusion;
     bool json;
+    int device;
     const char *labels;
 };
 
@@ -51,6 +53,7 @@ static const struct cli_option options[] = {
      "accuracy with all data, in %, for the ratio to it; or a table that sc-eval wrote"},
     {0, "confusion", NULL, CLI_FLAG, CLI_AT(eval_cli, confusion), "add the confusion matrix"},
     {0, "json", NULL, CLI_FLAG, CLI_AT(eval_cli, json), "write JSON"},
+    DEVICE_OPTION(eval_cli),
     {0, "labels", "FILE", CLI_FILE, CLI_AT(eval_cli, labels),
      "file that holds the labels of the first set alone"},
     {0},
@@ -82,13 +85,14 @@ static bool use_soft(const struct eval_cli *opt, const struct examples *train)
     return train->dataset.soft && !opt->hard;
 }
 
-static void score_students(const struct eval_cli *opt, const struct examples *train,
-                           const struct examples *validation, const struct examples *test,
-                           struct score *scores)
+static void score_students(const struct eval_cli *opt, const struct device *device,
+                           const struct examples *train, const struct examples *validation,
+                           const struct examples *test, struct score *scores)
 {
     struct train_set set = examples_set(train), held_out = examples_set(validation),
                      tested = examples_set(test);
-    struct student_options students = {.seeds = opt->seeds, .progress = show_progress};
+    struct student_options students = {
+        .seeds = opt->seeds, .backend = device->backend, .progress = show_progress};
     int32_t missing = examples_missing_class(train);
 
     if (missing >= 0)
@@ -103,14 +107,14 @@ static void score_students(const struct eval_cli *opt, const struct examples *tr
     progress_end();
 }
 
-static void read_and_score_teacher(const char *path, const struct shapelet_pool *pool,
+static void read_and_score_teacher(const char *path, const struct feature_source *source,
                                    const struct examples *test, struct score *score)
 {
     struct teacher teacher;
 
-    cli_check(teacher_read(path, backend_cpu(), &teacher));
+    cli_check(teacher_read(path, source->device->backend, &teacher));
     cli_check(examples_match_teacher(test, path, &teacher));
-    if (!teacher_knows_pool(&teacher, pool))
+    if (source->pool && !teacher_knows_pool(&teacher, source->pool))
         cli_warn("%s was trained with other shapelets", path);
     cli_check(score_teacher(&teacher, test, score));
     teacher_free(&teacher);
@@ -131,7 +135,7 @@ static void train_and_score(const struct eval_cli *opt, const struct feature_sou
     if (opt->classifier == CLASSIFIER_SHAPELETS)
         cli_check(score_shapelets(&train, test, scores));
     else
-        score_students(opt, &train, &validation, test, scores);
+        score_students(opt, source->device, &train, &validation, test, scores);
     examples_free(&validation);
     examples_free(&train);
 }
@@ -154,6 +158,7 @@ int main(int argc, char **argv)
     struct report report = {.full = NAN};
     struct shapelet_pool pool;
     struct feature_source source;
+    struct device device;
     struct examples test;
     struct score *scores;
     struct output output;
@@ -166,7 +171,8 @@ int main(int argc, char **argv)
     report.students = !opt.teacher && opt.classifier == CLASSIFIER_NETWORK;
     report.count = report.students ? opt.seeds : 1;
     report.first_seed = opt.common.seed;
-    source = shapelets_source(&opt.shapelets, &pool);
+    device = device_chosen(opt.device, false);
+    source = shapelets_source(&opt.shapelets, &device, &pool);
     cli_check(examples_read(opt.common.files[opt.common.file_count - 1], NULL, &source, &test));
     report.scores = scores = calloc(report.count, sizeof *scores);
     if (!scores)
@@ -174,7 +180,7 @@ int main(int argc, char **argv)
     /* Before the work, so that a place where nothing can be written is known at once. */
     cli_open_output(opt.common.output, false, &output);
     if (opt.teacher)
-        read_and_score_teacher(opt.teacher, &pool, &test, scores);
+        read_and_score_teacher(opt.teacher, &source, &test, scores);
     else
         train_and_score(&opt, &source, &test, scores);
     /* Names of the test set, if it has one for every class. */

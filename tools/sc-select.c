@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "common/cli.h"
+#include "common/device.h"
 #include "common/shapelets.h"
 #include "condense/coreset.h"
 
@@ -13,6 +14,7 @@ struct select_options {
     const char *teacher;
     struct shapelets_cli shapelets;
     bool soft;
+    int device;
     const char *labels;
 };
 
@@ -27,6 +29,7 @@ static const struct cli_option options[] = {
     SHAPELETS_OPTIONS(select_options),
     {0, "soft", NULL, CLI_FLAG, CLI_AT(select_options, soft),
      "store the teacher's logits as soft labels"},
+    DEVICE_OPTION(select_options),
     {0, "labels", "FILE", CLI_FILE, CLI_AT(select_options, labels),
      "file that holds the labels alone"},
     {0},
@@ -48,14 +51,15 @@ struct opinion {
     float *points;
 };
 
-static void ask_teacher(const struct select_options *opt, const struct shapelet_pool *pool,
-                        const struct examples *all, struct opinion *opinion)
+static void ask_teacher(const struct select_options *opt, const struct device *device,
+                        const struct shapelet_pool *pool, const struct examples *all,
+                        struct opinion *opinion)
 {
     const struct network *network;
     size_t count = all->dataset.count, classes;
     bool embed = opt->method != CORESET_RANDOM;
 
-    cli_check(teacher_read(opt->teacher, backend_cpu(), &opinion->teacher));
+    cli_check(teacher_read(opt->teacher, device->backend, &opinion->teacher));
     cli_check(examples_match_teacher(all, opt->teacher, &opinion->teacher));
     if (!teacher_knows_pool(&opinion->teacher, pool))
         cli_warn("%s was trained with other shapelets", opt->teacher);
@@ -93,6 +97,7 @@ int main(int argc, char **argv)
     struct opinion opinion = {.logits = NULL};
     struct shapelet_pool pool;
     struct feature_source source;
+    struct device device;
     struct examples all;
     struct dataset few;
     const char *digests[3];
@@ -101,10 +106,11 @@ int main(int argc, char **argv)
     cli_parse(argc, argv, &program, &opt);
     if (!opt.teacher && (opt.soft || opt.shapelets.pool))
         cli_usage("--%s is of no use without --teacher", opt.soft ? "soft" : "shapelets");
-    source = shapelets_source(&opt.shapelets, &pool);
+    device = device_chosen(opt.device, false);
+    source = shapelets_source(&opt.shapelets, &device, &pool);
     cli_check(examples_read(cli_input(&opt.common), opt.labels, &source, &all));
     if (opt.teacher)
-        ask_teacher(&opt, &pool, &all, &opinion);
+        ask_teacher(&opt, &device, &pool, &all, &opinion);
     chosen = calloc(all.dataset.classes, opt.per_class * sizeof *chosen);
     if (!chosen)
         cli_check(error_memory("the choice"));

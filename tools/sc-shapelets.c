@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "common/cli.h"
+#include "common/device.h"
 #include "common/progress.h"
 #include "shapelets/discover.h"
 #include "shapelets/lengths.h"
@@ -19,6 +20,7 @@ struct shapelets_cli {
     int gain;
     int select;
     bool measure_all;
+    int device;
     const char *labels;
 };
 
@@ -44,6 +46,7 @@ static const struct cli_option options[] = {
      .choices = selections},
     {0, "measure-all", NULL, CLI_FLAG, CLI_AT(shapelets_cli, measure_all),
      "do not drop hopeless candidates early: the same pool, later", .unrecorded = true},
+    DEVICE_OPTION(shapelets_cli),
     {0, "labels", "FILE", CLI_FILE, CLI_AT(shapelets_cli, labels),
      "file that holds the labels alone"},
     {0},
@@ -134,6 +137,7 @@ int main(int argc, char **argv)
     discover.one_against_rest = opt.gain == 1;
     discover.selection = (enum selection)opt.select;
     discover.keep_all = opt.measure_all;
+    discover.device = device_chosen(opt.device, true).distance;
     discover.progress = show_progress;
 
     progress_start("sc-shapelets", dataset.count * dataset.channels, opt.common.quiet);

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "common/cli.h"
+#include "common/device.h"
 #include "common/shapelets.h"
 #include "shapelets/transform.h"
 
@@ -11,12 +12,14 @@ struct strans_cli {
     struct cli_common common;
     const char *window;
     const char *labels;
+    int device;
 };
 
 static const struct cli_option options[] = {
     {'w', "window", "W", CLI_TEXT, CLI_AT(strans_cli, window),
      "try each shapelet up to W steps around its place, 'full': everywhere, or 'found': as when it "
      "was found"},
+    DEVICE_OPTION(strans_cli),
     {0, "labels", "FILE", CLI_FILE, CLI_AT(strans_cli, labels), "file that holds the labels alone"},
     {0},
 };
@@ -35,6 +38,7 @@ int main(int argc, char **argv)
     struct dataset series, features;
     struct shapelet_pool pool;
     struct transform transform;
+    struct device device;
     const char *digests[2];
     const char *input;
     size_t window;
@@ -44,6 +48,7 @@ int main(int argc, char **argv)
     if (opt.common.file_count < 1)
         cli_usage("which pool?");
     input = opt.common.file_count > 1 ? opt.common.files[1] : "-";
+    device = device_chosen(opt.device, false);
     cli_check(slp_read(opt.common.files[0], &pool));
     cli_check(dataset_read(input, opt.labels, 0, &series));
     cli_check(
@@ -52,7 +57,8 @@ int main(int argc, char **argv)
     features.flat = true;
     if (series.y)
         memcpy(features.y, series.y, series.count * sizeof *features.y);
-    transform_forward(&transform, series.x, series.count, features.x, NULL);
+    cli_check(transform_to_device(&transform, device.transform));
+    cli_check(device_transform(&device, &transform, series.x, series.count, features.x));
     cli_check(dataset_copy_texts(&series, &features));
     digests[0] = pool.digest;
     digests[1] = series.digest;

@@ -5,11 +5,11 @@
 #include <string.h>
 
 #include "common/cli.h"
+#include "common/device.h"
 #include "common/progress.h"
 #include "common/shapelets.h"
 #include "condense/synthesise.h"
 #include "file.h"
-#include "nn/backend_cpu.h"
 #include "nn/teacher.h"
 
 struct synth_options {
@@ -19,7 +19,7 @@ struct synth_options {
     struct shapelets_cli shapelets;
     char teacher_window[24];
     const char *labels;
-    int start, norm, statistics;
+    int start, norm, statistics, device;
     struct synthesis_options synthesis;
 };
 
@@ -53,6 +53,7 @@ static const struct cli_option options[] = {
     {0, "statistics", "OVER", CLI_CHOICE, CLI_AT(synth_options, statistics),
      "what they are taken over: all condensed series, or one round of one series per class",
      .choices = statistics},
+    DEVICE_OPTION(synth_options),
     {0, "labels", "FILE", CLI_FILE, CLI_AT(synth_options, labels),
      "file that holds the labels alone"},
     {0},
@@ -73,6 +74,8 @@ static void check_usage(struct synth_options *opt)
         cli_usage("which teacher? Give --teacher=FILE or --teacher-command=CMD");
     if (opt->teacher && opt->command)
         cli_usage("--teacher and --teacher-command exclude each other");
+    if (opt->command && opt->device == DEVICE_CUDA)
+        cli_usage("a teacher command computes where it likes: --device is for --teacher");
     opt->synthesis.start = (enum start_kind)opt->start;
     opt->synthesis.objective.matching.squared = opt->norm == 1;
     opt->synthesis.by_round = opt->statistics == 1;
@@ -180,16 +183,19 @@ int main(int argc, char **argv)
     struct transform transform;
     struct teacher teacher = {0};
     struct guide guide;
+    struct device device;
     const char *digests[3];
 
     cli_parse(argc, argv, &program, &opt);
     check_usage(&opt);
-    shapelets_source(&opt.shapelets, &pool);
+    device = device_chosen(opt.teacher ? opt.device : DEVICE_CPU, false);
+    shapelets_source(&opt.shapelets, &device, &pool);
     if (opt.teacher)
-        cli_check(teacher_read(opt.teacher, backend_cpu(), &teacher));
+        cli_check(teacher_read(opt.teacher, device.backend, &teacher));
     match_provenance(&teacher, &pool, &opt);
     cli_check(dataset_read(cli_input(&opt.common), opt.labels, DATASET_LABELLED, &set));
     make_transform(&opt, &pool, &set, &transform);
+    cli_check(transform_to_device(&transform, opt.shapelets.pool ? device.transform : NULL));
     open_guide(&opt, &teacher, &set, &transform, &guide);
     condense(&opt, &set, &guide, &transform, &condensed);
     digests[0] = teacher.digest;

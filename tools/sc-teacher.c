@@ -7,6 +7,7 @@
 
 #include "common/cli.h"
 #include "common/curve.h"
+#include "common/device.h"
 #include "common/progress.h"
 #include "common/shapelets.h"
 #include "common/training.h"
@@ -23,6 +24,7 @@ struct teacher_cli {
     const char *checkpoint;
     size_t checkpoint_every;
     const char *log;
+    int device;
 };
 
 static const struct cli_option options[] = {
@@ -39,6 +41,7 @@ static const struct cli_option options[] = {
     {0, "checkpoint-every", "N", CLI_SIZE, CLI_AT(teacher_cli, checkpoint_every),
      "epochs from one writing of it to the next", .low = 1, .unrecorded = true},
     {'l', "log", "FILE", CLI_FILE, CLI_AT(teacher_cli, log), "write a table of all epochs"},
+    DEVICE_OPTION(teacher_cli),
     {0, "labels", "FILE", CLI_FILE, CLI_AT(teacher_cli, labels),
      "file that holds the labels of the first set alone"},
     {0},
@@ -167,16 +170,18 @@ int main(int argc, char **argv)
     struct architecture architecture;
     struct shapelet_pool pool;
     struct feature_source source;
+    struct device device;
     struct sets sets;
     struct teacher teacher;
     struct train_result result;
     struct output output;
 
     cli_parse(argc, argv, &program, &opt);
-    source = shapelets_source(&opt.shapelets, &pool);
+    device = device_chosen(opt.device, false);
+    source = shapelets_source(&opt.shapelets, &device, &pool);
     read_sets(&opt, &source, &sets);
     cli_check(examples_architecture(&sets.train, opt.network, &architecture));
-    cli_check(teacher_new(&architecture, backend_cpu(), &teacher));
+    cli_check(teacher_new(&architecture, device.backend, &teacher));
     /* Before the work, so that a place where nothing can be written is known at once. */
     cli_open_output(opt.common.output, true, &output);
     train(&opt, &sets, &teacher, &result);

@@ -7,12 +7,14 @@
 
 #include "common/cli.h"
 #include "common/command.h"
+#include "common/device.h"
 
 struct shapecond_options {
     struct cli_common common;
     size_t per_class;
     size_t steps;
     bool plain;
+    int device;
     const char *network, *validate, *test, *keep;
 };
 
@@ -30,6 +32,7 @@ static const struct cli_option options[] = {
      "also train students on the condensed set and print their scores on this one"},
     {'k', "keep", "DIR", CLI_FILE, CLI_AT(shapecond_options, keep),
      "leave the files of all stages in this folder"},
+    DEVICE_OPTION(shapecond_options),
     {0},
 };
 
@@ -96,7 +99,16 @@ static void prepare(struct command_runner *run, const char *input, const char *v
     COMMAND(run, "sc-scale", "--with", scale, "-o", command_file(run, "val.npy"), val);
 }
 
-static void find_shapelets(struct command_runner *run, const struct facts *facts)
+/* For the stages that compute; nothing for what they do anyway. */
+static const char *device_word(const struct shapecond_options *opt)
+{
+    static const char *const words[] = {"", "--device=auto", "--device=cuda"};
+
+    return words[opt->device];
+}
+
+static void find_shapelets(struct command_runner *run, const struct shapecond_options *opt,
+                           const struct facts *facts)
 {
     const char *pruned = command_file(run, "pruned.npy");
     char per_class[32];
@@ -105,7 +117,7 @@ static void find_shapelets(struct command_runner *run, const struct facts *facts
     COMMAND(run, "sc-prune", "--per-class", per_class, "-o", pruned,
             command_file(run, "train.npy"));
     COMMAND(run, "sc-shapelets", "-k", facts->channels == 1 ? "20" : "10", "--gain", "one",
-            "--select", "diverse", "-o", command_file(run, "pool.slp"), pruned);
+            "--select", "diverse", device_word(opt), "-o", command_file(run, "pool.slp"), pruned);
 }
 
 static void train_teacher(struct command_runner *run, const struct shapecond_options *opt,
@@ -124,7 +136,8 @@ static void train_teacher(struct command_runner *run, const struct shapecond_opt
     COMMAND(run, "sc-teacher", "--steps", steps, opt->network ? "--network" : "",
             opt->network ? opt->network : "", opt->plain ? "" : "--shapelets",
             opt->plain ? "" : command_file(run, "pool.slp"), "--validate",
-            command_file(run, "val.npy"), "-o", command_file(run, "teacher.tch"), train);
+            command_file(run, "val.npy"), device_word(opt), "-o", command_file(run, "teacher.tch"),
+            train);
 }
 
 static void synthesise(struct command_runner *run, const struct shapecond_options *opt)
@@ -135,7 +148,8 @@ static void synthesise(struct command_runner *run, const struct shapecond_option
     snprintf(per_class, sizeof per_class, "%zu", opt->per_class);
     COMMAND(run, "sc-synth", "--teacher", command_file(run, "teacher.tch"),
             opt->plain ? "" : "--shapelets", opt->plain ? "" : command_file(run, "pool.slp"),
-            "--spc", per_class, "--rate", "0.05", "-o", tiny, command_file(run, "train.npy"));
+            "--spc", per_class, "--rate", "0.05", device_word(opt), "-o", tiny,
+            command_file(run, "train.npy"));
     COMMAND(run, "sc-scale", "--undo", "--with", command_file(run, "scale.npy"), "-o",
             opt->common.output, tiny);
 }
@@ -147,7 +161,7 @@ static void score(struct command_runner *run, const struct shapecond_options *op
     COMMAND(run, "sc-scale", "--with", command_file(run, "scale.npy"), "-o", test, opt->test);
     COMMAND(run, "sc-eval", command_file(run, "condensed.npy"), test, "--validate",
             command_file(run, "val.npy"), opt->plain ? "" : "--shapelets",
-            opt->plain ? "" : command_file(run, "pool.slp"));
+            opt->plain ? "" : command_file(run, "pool.slp"), device_word(opt));
 }
 
 int main(int argc, char **argv)
@@ -162,6 +176,7 @@ int main(int argc, char **argv)
     if (opt.test && strcmp(opt.common.output, "-") == 0)
         cli_usage("--test prints scores to standard output, so the set needs -o FILE");
     cli_refuse_terminal(opt.common.output);
+    device_chosen(opt.device, false); /* so that what is missing is said before the work */
     cli_check(look_at(opt.common.files[0], &facts));
     cli_say("%zu classes of %zu to %zu series, %zu channel%s, %zu steps", facts.classes,
             facts.smallest, facts.largest, facts.channels, facts.channels == 1 ? "" : "s",
@@ -169,7 +184,7 @@ int main(int argc, char **argv)
     command_begin(&run, opt.keep, &opt.common);
     prepare(&run, opt.common.files[0], opt.validate);
     if (!opt.plain)
-        find_shapelets(&run, &facts);
+        find_shapelets(&run, &opt, &facts);
     train_teacher(&run, &opt, &facts);
     synthesise(&run, &opt);
     if (opt.test)

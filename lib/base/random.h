@@ -23,6 +23,8 @@ enum random_purpose {
     RANDOM_AUGMENT = 10,
     RANDOM_DROPOUT = 11,
     RANDOM_GENERATE_CLASS = 12, /* what a generated class looks like, shared by its series */
+    RANDOM_MATCH = 20,          /* batches, augmentations and starts of matching */
+    RANDOM_MATCH_EXPERT = 21,   /* order of the series in an epoch of an expert */
 };
 
 struct random_stream {

@@ -19,19 +19,20 @@ struct guide {
     size_t features;                  /* K shapelet distances that it wants; 0 none */
     bool statistics;                  /* it has statistics to match */
     bool side_by_side;                /* different slots may be used at the same time */
+    const struct backend *backend;    /* whose memory the arrays below are in */
     void *state;
 
     /* Makes room for that many slots of up to most_samples series; once, before anything else. */
     struct error *(*prepare)(void *state, size_t slots, size_t most_samples);
 
     /* Logits (N, V) of series x (N, C, L) with features (N, K); matched tells whether the
-     * statistics will be matched.  Arrays are host memory. */
+     * statistics will be matched. */
     struct error *(*forward)(void *state, size_t slot, size_t count, const float *x,
                              const float *features, bool matched, float *logits);
 
-    /* Writes the gradients of sum(dlogits * logits) + R with respect to x and the features, and R:
-     * how far the statistics of the batch are from those of the training set (see pass_match), 0
-     * for matching NULL.  x and the features must still be what forward got. */
+    /* Writes the gradients of sum(dlogits * logits) + R with respect to x and the features, and R
+     * to *apart: how far the statistics of the batch are from those of the training set (see
+     * pass_match), 0 for matching NULL.  x and the features must still be what forward got. */
     struct error *(*backward)(void *state, size_t slot, const struct matching *matching,
                               const float *dlogits, float *dx, float *dfeatures, double *apart);
 

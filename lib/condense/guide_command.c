@@ -252,6 +252,7 @@ struct error *guide_from_command(const char *command, double patience, struct gu
     }
     guide->statistics = true;
     guide->side_by_side = false;
+    guide->backend = backend_cpu();
     guide->state = state;
     guide->prepare = command_prepare;
     guide->forward = command_forward;

@@ -1,5 +1,4 @@
-/* A guide on the engine: a pass for each slot.  Batches are brought into the backend's memory, so
- * that it makes no difference where the network runs. */
+/* A guide on the engine: a pass for each slot, which works on the caller's arrays. */
 #include "condense/guide.h"
 
 #include <stdlib.h>
@@ -7,12 +6,7 @@
 
 struct slot {
     struct pass *pass;
-    size_t count;     /* series of the last forward */
-    bool packed;      /* the pass has the parameters in order already */
-    float *x, *dx;    /* (most, C, L), memory of the backend, as all below */
-    float *features;  /* (most, K) */
-    float *dfeatures; /* (most, K) */
-    float *dlogits;   /* (most, V) */
+    bool packed; /* the pass has the parameters in order already */
 };
 
 struct network_guide {
@@ -23,38 +17,11 @@ struct network_guide {
 
 static void free_slots(struct network_guide *guide)
 {
-    const struct backend *backend = guide->teacher->network->backend;
-
-    for (size_t i = 0; i < guide->slot_count; i++) {
-        struct slot *slot = &guide->slots[i];
-
-        pass_free(slot->pass);
-        backend->release(slot->x);
-        backend->release(slot->dx);
-        backend->release(slot->features);
-        backend->release(slot->dfeatures);
-        backend->release(slot->dlogits);
-    }
+    for (size_t i = 0; i < guide->slot_count; i++)
+        pass_free(guide->slots[i].pass);
     free(guide->slots);
     guide->slots = NULL;
     guide->slot_count = 0;
-}
-
-static struct error *make_slot(const struct network *network, size_t most, struct slot *slot)
-{
-    const struct architecture *shape = &network->architecture;
-    const struct backend *backend = network->backend;
-    size_t series = shape->channels * shape->length;
-
-    TRY(pass_new(network, most, PASS_BACKWARD, &slot->pass));
-    slot->x = backend->allocate(most * series * sizeof *slot->x);
-    slot->dx = backend->allocate(most * series * sizeof *slot->dx);
-    slot->features = backend->allocate((most * shape->features + 1) * sizeof *slot->features);
-    slot->dfeatures = backend->allocate((most * shape->features + 1) * sizeof *slot->dfeatures);
-    slot->dlogits = backend->allocate(most * shape->classes * sizeof *slot->dlogits);
-    if (!slot->x || !slot->dx || !slot->features || !slot->dfeatures || !slot->dlogits)
-        return error_memory("the teacher's batches");
-    return NULL;
 }
 
 static struct error *network_prepare(void *state, size_t slots, size_t most_samples)
@@ -67,7 +34,7 @@ static struct error *network_prepare(void *state, size_t slots, size_t most_samp
         return error_memory("the teacher's batches");
     guide->slot_count = slots;
     for (size_t i = 0; i < slots; i++)
-        TRY(make_slot(guide->teacher->network, most_samples, &guide->slots[i]));
+        TRY(pass_new(guide->teacher->network, most_samples, PASS_BACKWARD, &guide->slots[i].pass));
     return NULL;
 }
 
@@ -76,24 +43,18 @@ static struct error *network_forward(void *state, size_t number, size_t count, c
 {
     struct network_guide *guide = state;
     const struct network *network = guide->teacher->network;
-    const struct architecture *shape = &network->architecture;
-    const struct backend *backend = network->backend;
     struct slot *slot = &guide->slots[number];
-    const float *result;
+    const float *result =
+        pass_forward(slot->pass, &(struct forward){.count = count,
+                                                   .x = x,
+                                                   .features = features,
+                                                   .parameters = guide->teacher->parameters,
+                                                   .buffers = guide->teacher->buffers,
+                                                   .same_parameters = slot->packed,
+                                                   .statistics = matched});
 
-    slot->count = count;
-    backend->upload(slot->x, x, count * shape->channels * shape->length * sizeof *x);
-    if (shape->features)
-        backend->upload(slot->features, features, count * shape->features * sizeof *features);
-    result = pass_forward(slot->pass, &(struct forward){.count = count,
-                                                        .x = slot->x,
-                                                        .features = slot->features,
-                                                        .parameters = guide->teacher->parameters,
-                                                        .buffers = guide->teacher->buffers,
-                                                        .same_parameters = slot->packed,
-                                                        .statistics = matched});
     slot->packed = true;
-    backend->download(logits, result, count * shape->classes * sizeof *logits);
+    network->backend->copy_rows(1, count * network->architecture.classes, result, 0, logits, 0);
     return NULL;
 }
 
@@ -103,20 +64,16 @@ static struct error *network_backward(void *state, size_t number, const struct m
 {
     struct network_guide *guide = state;
     const struct network *network = guide->teacher->network;
-    const struct architecture *shape = &network->architecture;
-    const struct backend *backend = network->backend;
-    struct slot *slot = &guide->slots[number];
-    size_t count = slot->count;
+    struct pass *pass = guide->slots[number].pass;
 
-    *apart = matching ? pass_match(slot->pass, matching) : 0;
-    backend->upload(slot->dlogits, dlogits, count * shape->classes * sizeof *dlogits);
-    pass_backward(slot->pass,
-                  &(struct backward){.logits = slot->dlogits,
-                                     .x = slot->dx,
-                                     .features = shape->features ? slot->dfeatures : NULL});
-    backend->download(dx, slot->dx, count * shape->channels * shape->length * sizeof *dx);
-    if (shape->features)
-        backend->download(dfeatures, slot->dfeatures, count * shape->features * sizeof *dfeatures);
+    if (matching)
+        pass_match(pass, matching, apart);
+    else
+        network->backend->zero(apart, sizeof *apart);
+    pass_backward(
+        pass, &(struct backward){.logits = dlogits,
+                                 .x = dx,
+                                 .features = network->architecture.features ? dfeatures : NULL});
     return NULL;
 }
 
@@ -140,6 +97,7 @@ struct error *guide_from_teacher(const struct teacher *teacher, struct guide *gu
                             .features = shape->features,
                             .statistics = shape->norm == NORM_BATCH,
                             .side_by_side = !teacher->network->backend->whole_batch,
+                            .backend = teacher->network->backend,
                             .state = state,
                             .prepare = network_prepare,
                             .forward = network_forward,

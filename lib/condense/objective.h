@@ -30,14 +30,15 @@ struct objective {
     const struct guide *guide;
     const struct transform *transform; /* NULL without shapelets */
     size_t most_samples;
-    /* For each slot of the guide: */
+    /* For each slot of the guide, memory of its backend: */
     float *dlogits;             /* (most, V) */
     float *features, *upstream; /* (most, K) */
     uint32_t *places;           /* (most, K) */
+    double *values;             /* (2) */
 };
 
 /* Prepares the guide and the memory for batches of up to most_samples in that many slots.  The
- * guide and the transform must stay, and fit each other and the series. */
+ * guide and the transform must stay, fit each other and the series, and be on the same device. */
 struct error *objective_make(const struct objective_options *options, const struct guide *guide,
                              const struct transform *transform, size_t slots, size_t most_samples,
                              struct objective *objective) MUST_CHECK;
@@ -49,9 +50,18 @@ struct objective_value {
     double apart;         /* R */
 };
 
-/* Of series x (N, C, L): the value, the teacher's logits (N, V) and dloss/dx (N, C, L). */
+/* Of series x (N, C, L): the value, the teacher's logits (N, V) and dloss/dx (N, C, L).  Arrays are
+ * memory of the guide's backend. */
 struct error *objective_evaluate(const struct objective *objective, size_t slot, size_t count,
                                  const float *x, const int32_t *labels, float *logits, float *dx,
                                  struct objective_value *value) MUST_CHECK;
+
+/* The same, but the value stays on the device, as cross-entropy and R: nobody waits for it. */
+struct error *objective_queue(const struct objective *objective, size_t slot, size_t count,
+                              const float *x, const int32_t *labels, float *logits, float *dx,
+                              double value[2]) MUST_CHECK;
+
+/* What two such numbers mean. */
+struct objective_value objective_value(const double value[2]);
 
 #endif

@@ -1,5 +1,10 @@
 /* All series are kept round after round, (per_class, V, C, L), so that a batch is one piece: a
- * round of V, or everything.  Each worker has a slot with the memory that one batch needs. */
+ * round of V, or everything.  Each worker has a slot with the memory that one batch needs, on the
+ * device where the teacher is.
+ *
+ * A step is one piece of work for the device that is the same every time (struct repeated): which
+ * step it is, the rates and the lowest loss so far are in its memory.  The losses are looked at
+ * when as many steps have been queued as the device allows; on the processor that is after each. */
 #include "condense/synthesise.h"
 
 #include <math.h>
@@ -8,7 +13,7 @@
 #include <string.h>
 
 #include "base/parallel.h"
-#include "nn/backend_cpu.h"
+#include "nn/memory.h"
 #include "nn/optimiser.h"
 
 struct synthesis_options synthesis_defaults(void)
@@ -30,12 +35,16 @@ size_t synthesis_steps(const struct synthesis_options *options)
     return batch_count(options) * (options->steps + 1);
 }
 
-/* What one batch needs while it is worked on. */
+/* What one batch needs while it is worked on, memory of the backend. */
 struct workspace {
     struct optimiser adam;
-    float *best_x; /* (batch, C, L) */
-    float *dx;     /* (batch, C, L) */
-    float *logits; /* (batch, V) */
+    float *x, *best_x, *dx;      /* (batch, C, L) */
+    float *logits, *best_logits; /* (batch, V) */
+    double *value;               /* (2): of this step, see objective_queue */
+    double *history;             /* (queue, 2): of those that were queued */
+    double *best;                /* (1): lowest loss */
+    size_t *step;                /* (1): number among those */
+    double *seen;                /* (queue, 2): the history, host memory */
 };
 
 /* What became of a batch. */
@@ -47,12 +56,14 @@ struct batch_result {
 
 struct synthesis {
     const struct synthesis_options *options;
+    const struct backend *backend;
     struct objective objective;
-    size_t classes, series;   /* V; floats of a series */
-    size_t batches, batch;    /* how many, of how many series */
-    bool side_by_side;        /* a thread for each batch, not several for one */
-    size_t slots;             /* batches worked on at the same time */
-    int32_t *labels;          /* (batch,): 0..V-1 again and again */
+    size_t classes, series; /* V; floats of a series */
+    size_t batches, batch;  /* how many, of how many series */
+    bool side_by_side;      /* a thread for each batch, not several for one */
+    size_t slots;           /* batches worked on at the same time */
+    int32_t *labels;        /* (batch,): 0..V-1 again and again */
+    const void *device_labels;
     float *x;                 /* (per_class, V, C, L) */
     float *logits;            /* (per_class, V, V), of the best */
     struct workspace *spaces; /* (slots,) */
@@ -64,31 +75,51 @@ struct synthesis {
 
 static struct error *make_workspace(const struct synthesis *synthesis, struct workspace *space)
 {
+    const struct backend *backend = synthesis->backend;
     struct optimiser_options adam = optimiser_defaults(OPTIMISER_ADAM);
-    size_t floats = synthesis->batch * synthesis->series;
+    size_t floats = synthesis->batch * synthesis->series, queue = backend->queue;
+    size_t logits = synthesis->batch * synthesis->classes;
 
     adam.beta1 = 0.5;
     adam.beta2 = 0.9;
-    TRY(optimiser_new(&adam, backend_cpu(), floats, &space->adam));
-    space->best_x = calloc(floats, sizeof *space->best_x);
-    space->dx = calloc(floats, sizeof *space->dx);
-    space->logits = calloc(synthesis->batch, synthesis->classes * sizeof *space->logits);
-    if (!space->best_x || !space->dx || !space->logits)
+    TRY(optimiser_new(&adam, backend, floats, &space->adam));
+    TRY(optimiser_reserve(&space->adam, queue));
+    space->x = backend->allocate(floats * sizeof *space->x);
+    space->best_x = backend->allocate(floats * sizeof *space->best_x);
+    space->dx = backend->allocate(floats * sizeof *space->dx);
+    space->logits = backend->allocate(logits * sizeof *space->logits);
+    space->best_logits = backend->allocate(logits * sizeof *space->best_logits);
+    space->value = backend->allocate(2 * sizeof *space->value);
+    space->history = backend->allocate(2 * queue * sizeof *space->history);
+    space->best = backend->allocate(sizeof *space->best);
+    space->step = backend->allocate(sizeof *space->step);
+    space->seen = calloc(queue, 2 * sizeof *space->seen);
+    if (!space->x || !space->best_x || !space->dx || !space->logits || !space->best_logits ||
+        !space->value || !space->history || !space->best || !space->step || !space->seen)
         return error_memory("a batch");
     return NULL;
 }
 
+static void free_workspace(const struct backend *backend, struct workspace *space)
+{
+    void *const memory[] = {space->x,       space->best_x,      space->dx,
+                            space->logits,  space->best_logits, space->value,
+                            space->history, space->best,        space->step};
+
+    optimiser_free(&space->adam);
+    for (size_t i = 0; i < sizeof memory / sizeof memory[0]; i++)
+        backend->release(memory[i]);
+    free(space->seen);
+}
+
 static void synthesis_free(struct synthesis *synthesis)
 {
-    for (size_t i = 0; synthesis->spaces && i < synthesis->slots; i++) {
-        optimiser_free(&synthesis->spaces[i].adam);
-        free(synthesis->spaces[i].best_x);
-        free(synthesis->spaces[i].dx);
-        free(synthesis->spaces[i].logits);
-    }
+    for (size_t i = 0; synthesis->spaces && i < synthesis->slots; i++)
+        free_workspace(synthesis->backend, &synthesis->spaces[i]);
     for (size_t i = 0; synthesis->results && i < synthesis->batches; i++)
         error_free(synthesis->results[i].error);
     objective_free(&synthesis->objective);
+    backend_view_free(synthesis->backend, synthesis->labels, synthesis->device_labels);
     free(synthesis->labels);
     free(synthesis->x);
     free(synthesis->logits);
@@ -133,6 +164,8 @@ static struct error *synthesis_make(const struct guide *guide, const struct tran
         return error_memory("the condensed series");
     for (size_t i = 0; i < synthesis->batch; i++)
         synthesis->labels[i] = (int32_t)(i % synthesis->classes);
+    TRY(backend_view(synthesis->backend, synthesis->labels,
+                     synthesis->batch * sizeof *synthesis->labels, &synthesis->device_labels));
     for (size_t i = 0; i < synthesis->slots; i++)
         TRY(make_workspace(synthesis, &synthesis->spaces[i]));
     return NULL;
@@ -164,22 +197,60 @@ static void report(struct synthesis *synthesis, double loss)
         options->progress(options->context, done, synthesis_steps(options), loss);
 }
 
-/* Step 0 judges the start, and the last one only judges what the one before it made. */
-static struct error *optimise_batch(struct synthesis *synthesis, size_t batch, size_t slot)
+/* One batch in one slot, for the body of a step. */
+struct batch_run {
+    struct synthesis *synthesis;
+    size_t slot;
+    struct error *error; /* of the teacher; the rest of the step is left out */
+};
+
+/* Judges the series as they are. */
+static void judge(struct batch_run *run)
 {
-    const struct synthesis_options *options = synthesis->options;
-    struct workspace *space = &synthesis->spaces[slot];
+    struct synthesis *synthesis = run->synthesis;
+    struct workspace *space = &synthesis->spaces[run->slot];
+
+    run->error = objective_queue(&synthesis->objective, run->slot, synthesis->batch, space->x,
+                                 synthesis->device_labels, space->logits, space->dx, space->value);
+    if (run->error)
+        return;
+    synthesis->backend->keep_best(
+        &(struct best_step){.step = space->step,
+                            .value = space->value,
+                            .history = space->history,
+                            .best = space->best,
+                            .floats = synthesis->batch * synthesis->series,
+                            .logits = synthesis->batch * synthesis->classes,
+                            .x = space->x,
+                            .best_x = space->best_x,
+                            .x_logits = space->logits,
+                            .best_logits = space->best_logits});
+}
+
+/* ... and moves them. */
+static void judge_and_move(void *context)
+{
+    struct batch_run *run = context;
+    struct workspace *space = &run->synthesis->spaces[run->slot];
+
+    judge(run);
+    if (run->error)
+        return;
+    optimiser_follow(&space->adam, space->step, space->dx, space->x);
+    run->synthesis->backend->count(space->step);
+}
+
+/* Looks at the values of steps first..end-1, which were queued. */
+static struct error *look_back(struct synthesis *synthesis, size_t batch,
+                               const struct workspace *space, size_t first, size_t end)
+{
     struct batch_result *result = &synthesis->results[batch];
-    size_t floats = synthesis->batch * synthesis->series;
-    size_t logits = synthesis->batch * synthesis->classes;
-    float *x = synthesis->x + batch * floats, *best_logits = synthesis->logits + batch * logits;
 
-    optimiser_reset(&space->adam);
-    for (size_t step = 0; step <= options->steps; step++) {
-        struct objective_value value;
+    TRY(backend_fetch(synthesis->backend, space->seen, space->history,
+                      2 * (end - first) * sizeof *space->seen));
+    for (size_t step = first; step < end; step++) {
+        struct objective_value value = objective_value(space->seen + 2 * (step - first));
 
-        TRY(objective_evaluate(&synthesis->objective, slot, synthesis->batch, x, synthesis->labels,
-                               space->logits, space->dx, &value));
         if (!isfinite(value.loss))
             return diverged(synthesis, batch, step);
         if (step == 0)
@@ -187,16 +258,73 @@ static struct error *optimise_batch(struct synthesis *synthesis, size_t batch, s
         if (step == 0 || value.loss < result->best.loss) {
             result->best = value;
             result->best_step = step;
-            memcpy(space->best_x, x, floats * sizeof *x);
-            memcpy(best_logits, space->logits, logits * sizeof *best_logits);
         }
-        if (step < options->steps)
-            optimiser_step(&space->adam, cosine_rate(options->rate, step, options->steps),
-                           space->dx, x);
         report(synthesis, value.loss);
     }
-    memcpy(x, space->best_x, floats * sizeof *x);
     return NULL;
+}
+
+/* Tells the device about steps first..end-1. */
+static void plan_steps(const struct synthesis *synthesis, struct workspace *space, size_t first,
+                       size_t end)
+{
+    const struct synthesis_options *options = synthesis->options;
+
+    for (size_t step = first; step < end; step++)
+        optimiser_plan(&space->adam, step - first,
+                       cosine_rate(options->rate, step, options->steps));
+    optimiser_plan_end(&space->adam, end - first);
+    synthesis->backend->zero(space->step, sizeof *space->step);
+}
+
+static size_t smaller(size_t a, size_t b)
+{
+    return a < b ? a : b;
+}
+
+/* Step 0 judges the start, and the last one only judges what the one before it made. */
+static struct error *take_steps(struct synthesis *synthesis, size_t batch, struct batch_run *run,
+                                struct repeated *step_again)
+{
+    const struct backend *backend = synthesis->backend;
+    struct workspace *space = &synthesis->spaces[run->slot];
+    size_t steps = synthesis->options->steps;
+
+    for (size_t first = 0, end; first < steps; first = end) {
+        end = first + smaller(backend->queue, steps - first);
+        plan_steps(synthesis, space, first, end);
+        for (size_t step = first; step < end && !run->error; step++)
+            backend->repeat(step_again);
+        TRY(run->error);
+        TRY(look_back(synthesis, batch, space, first, end));
+    }
+    backend->zero(space->step, sizeof *space->step);
+    judge(run);
+    TRY(run->error);
+    return look_back(synthesis, batch, space, steps, steps + 1);
+}
+
+static struct error *optimise_batch(struct synthesis *synthesis, size_t batch, size_t slot)
+{
+    static const double nothing = INFINITY;
+    const struct backend *backend = synthesis->backend;
+    struct workspace *space = &synthesis->spaces[slot];
+    size_t floats = synthesis->batch * synthesis->series;
+    size_t logits = synthesis->batch * synthesis->classes;
+    float *x = synthesis->x + batch * floats;
+    struct batch_run run = {synthesis, slot, NULL};
+    struct repeated step_again = {judge_and_move, &run, NULL};
+    struct error *error;
+
+    optimiser_reset(&space->adam);
+    backend->upload(space->best, &nothing, sizeof nothing);
+    backend->upload(space->x, x, floats * sizeof *x);
+    error = take_steps(synthesis, batch, &run, &step_again);
+    backend->repeat_end(&step_again);
+    TRY(error);
+    backend->download(x, space->best_x, floats * sizeof *x);
+    return backend_fetch(backend, synthesis->logits + batch * logits, space->best_logits,
+                         logits * sizeof *synthesis->logits);
 }
 
 static void optimise_task(void *context, size_t batch, unsigned worker)
@@ -278,8 +406,10 @@ struct error *synthesise(const struct synthesis_options *options, const struct d
                          const struct guide *guide, const struct transform *transform,
                          struct dataset *condensed, struct synthesis_result *result)
 {
-    struct synthesis synthesis = {
-        .options = options, .classes = set->classes, .series = set->channels * set->length};
+    struct synthesis synthesis = {.options = options,
+                                  .backend = guide->backend,
+                                  .classes = set->classes,
+                                  .series = set->channels * set->length};
     struct error *error;
 
     memset(condensed, 0, sizeof *condensed);

@@ -8,22 +8,31 @@
 
 enum { PREDICT_BATCH = 256 };
 
+static struct error *compute_features(const struct feature_source *source,
+                                      struct transform *transform, struct examples *examples)
+{
+    const struct dataset *dataset = &examples->dataset;
+    struct device device = source->device ? *source->device : device_cpu();
+
+    examples->feature_count = transform->count;
+    examples->features = calloc(dataset->count, transform->count * sizeof *examples->features);
+    if (!examples->features)
+        return error_memory("shapelet features");
+    TRY(transform_to_device(transform, device.transform));
+    return device_transform(&device, transform, dataset->x, dataset->count, examples->features);
+}
+
 static struct error *add_features(const struct feature_source *source, struct examples *examples)
 {
     const struct dataset *dataset = &examples->dataset;
-    const struct shapelet_pool *pool = source->pool;
     struct transform transform;
+    struct error *error;
 
-    TRY(transform_make(pool, dataset->channels, dataset->length, source->window, &transform));
-    examples->feature_count = pool->count;
-    examples->features = calloc(dataset->count, pool->count * sizeof *examples->features);
-    if (!examples->features) {
-        transform_free(&transform);
-        return error_memory("shapelet features");
-    }
-    transform_forward(&transform, dataset->x, dataset->count, examples->features, NULL);
+    TRY(transform_make(source->pool, dataset->channels, dataset->length, source->window,
+                       &transform));
+    error = compute_features(source, &transform, examples);
     transform_free(&transform);
-    return NULL;
+    return error;
 }
 
 struct error *examples_make(const char *name, struct dataset *dataset,
@@ -168,9 +177,10 @@ struct error *examples_predict(const struct examples *examples, const struct tea
 {
     struct train_set set = examples_set(examples);
     struct pass *pass;
+    struct error *error;
 
     TRY(pass_new(teacher->network, PREDICT_BATCH, 0, &pass));
-    network_predict(pass, teacher->parameters, teacher->buffers, &set, logits, embeddings);
+    error = network_predict(pass, teacher->parameters, teacher->buffers, &set, logits, embeddings);
     pass_free(pass);
-    return NULL;
+    return error;
 }

@@ -8,6 +8,7 @@
 #include <stddef.h>
 
 #include "dataset.h"
+#include "device/device.h"
 #include "error.h"
 #include "nn/architecture.h"
 #include "nn/teacher.h"
@@ -18,6 +19,7 @@
 struct feature_source {
     const struct shapelet_pool *pool; /* NULL: no features */
     size_t window;                    /* as of transform_make */
+    const struct device *device;      /* what computes them; NULL: the processor */
 };
 
 struct examples {

@@ -1,5 +1,5 @@
 /* One task for each student.  Inside of a task the engine runs on one thread; a single student has
- * all threads to itself. */
+ * all threads to itself, and so has each on a device that is parallel inside. */
 #include "learn/student.h"
 
 #include <stdatomic.h>
@@ -72,10 +72,11 @@ static struct error *score_student(const struct students *students, const float 
         return error_memory("predictions");
     error = pass_new(students->network, TEST_BATCH, 0, &pass);
     if (!error) {
-        network_predict(pass, parameters, buffers, test, logits, NULL);
+        error = network_predict(pass, parameters, buffers, test, logits, NULL);
         pass_free(pass);
-        error = score_make(logits, test->labels, test->count, classes, score);
     }
+    if (!error)
+        error = score_make(logits, test->labels, test->count, classes, score);
     free(logits);
     return error;
 }
@@ -84,8 +85,8 @@ static struct error *train_student(struct students *students, size_t student)
 {
     const struct network *network = students->network;
     struct train_options train = students->options->train;
-    float *parameters =
-        calloc(network->parameter_count + network->buffer_count, sizeof *parameters);
+    float *parameters = network->backend->allocate(
+        (network->parameter_count + network->buffer_count) * sizeof *parameters);
     float *buffers;
     struct train_result result;
     struct error *error;
@@ -103,7 +104,7 @@ static struct error *train_student(struct students *students, size_t student)
         error = score_student(students, parameters, buffers, &students->scores[student]);
     if (!error)
         students->scores[student].training = result;
-    free(parameters);
+    network->backend->release(parameters);
     return error;
 }
 
@@ -137,19 +138,21 @@ struct error *students_train(const struct student_options *options, const struct
 {
     struct students students = {
         .options = options, .set = set, .validation = validation, .test = test, .scores = scores};
+    const struct backend *backend = options->backend ? options->backend : backend_cpu();
     struct network *network;
     struct error *error;
 
     memset(scores, 0, options->seeds * sizeof *scores);
-    TRY(network_new(&options->architecture, backend_cpu(), &network));
+    TRY(network_new(&options->architecture, backend, &network));
     students.network = network;
     students.errors = calloc(options->seeds, sizeof(struct error *));
     if (!students.errors) {
         network_free(network);
         return error_memory("students");
     }
-    if (options->seeds == 1)
-        train_task(&students, 0, 0);
+    if (options->seeds == 1 || backend->whole_batch)
+        for (size_t i = 0; i < options->seeds; i++)
+            train_task(&students, i, 0);
     else
         parallel_for(options->seeds, train_task, &students);
     error = collect_errors(&students, options->seeds);

@@ -16,7 +16,8 @@ struct student_options {
     struct architecture architecture; /* with all its numbers */
     /* seed is that of the first student, the others count on; progress and context are not used. */
     struct train_options train;
-    size_t seeds; /* how many students */
+    size_t seeds;                  /* how many students */
+    const struct backend *backend; /* where they run; NULL: the processor */
     /* Called after each epoch of any student, from any thread, with the epochs gone through by all
      * and how many there can be. */
     void (*progress)(void *context, size_t done, size_t total);

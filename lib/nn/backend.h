@@ -16,7 +16,11 @@
  * the `reduce` functions, so that results do not depend on the number of threads.  A device that is
  * parallel inside (whole_batch) gets one block.
  *
- * Order.  Work of one device may be queued: only download() waits for it. */
+ * Memory.  All pointers are to memory of the device but where "host" is said.  Where host_memory is
+ * set that is plain memory, and nobody need copy anything (memory.h).
+ *
+ * Order.  Work of one device may be queued: only download() waits for it.  What fails in the queue
+ * is told by fault(), which callers ask after a download (backend_check in memory.h). */
 #ifndef SC_NN_BACKEND_H
 #define SC_NN_BACKEND_H
 
@@ -24,6 +28,7 @@
 #include <stddef.h>
 
 #include "nn/architecture.h"
+#include "nn/loss.h"
 
 #define BACKEND_CHANNELS      16
 #define BACKEND_MOST_CHANNELS 1024 /* that a convolution inside a network may have */
@@ -119,29 +124,59 @@ struct stage {
     double *sums;    /* (blocks, STAGE_SUMS, stride), zero before the ..._sums functions */
 };
 
-/* v = momentum v + (gradient + decay x); x -= rate v.  As torch.optim.SGD. */
-struct sgd_step {
-    double rate, momentum, decay;
-    bool begin; /* v has no value yet: it becomes the gradient */
+/* One step of an optimiser, as its numbers come out of rate, decay and steps taken (optimiser.c).
+ * SGD, as torch.optim.SGD:       v = momentum v + (gradient + decay x);  x -= rate v
+ * Adam, as torch.optim.Adam(W):  x = x shrink;  g = gradient + decay x;  m += new1 (g - m);
+ *                                v = beta2 v + new2 g^2;  x -= rate m / (sqrt(v) root + epsilon) */
+struct optimiser_step {
+    float rate, decay;
+    float momentum;       /* SGD; 0 in the first step, where v has no value yet */
+    float root, shrink;   /* Adam: 1/sqrt(correction of v); AdamW's decay */
+    float epsilon, beta2; /* Adam */
+    float new1, new2;     /* Adam: 1 - beta */
 };
 
-/* As torch.optim.Adam, or AdamW when decoupled. */
-struct adam_step {
-    double rate, beta1, beta2, epsilon, decay;
-    bool decoupled;                  /* decay shrinks the values, not added to the gradient */
-    double correction1, correction2; /* 1 - beta^steps */
+/* Work that is done again and again with the same pointers and numbers: what changes from time to
+ * time is read from memory of the device.  captured belongs to the device; NULL at the start. */
+struct repeated {
+    void (*body)(void *context);
+    void *context;
+    void *captured;
+};
+
+/* What an optimisation keeps of its best step. */
+struct best_step {
+    const size_t *step;    /* the number of this one among those that are queued */
+    const double *value;   /* (2): its loss is their sum */
+    double *history;       /* (queue, 2): gets the value at [*step] */
+    double *best;          /* (1): lowest loss so far; infinity at the start */
+    size_t floats, logits; /* how many there are of: */
+    const float *x;        /* what is kept, */
+    float *best_x;
+    const float *x_logits; /* and what belongs to it */
+    float *best_logits;
 };
 
 struct backend {
     const char *name;
-    bool whole_batch; /* one block holds the whole batch */
+    bool whole_batch; /* one block holds the whole batch, and one caller the whole device */
+    bool host_memory; /* its memory is plain memory */
+    size_t queue;     /* steps that may be queued before somebody looks at what came of them */
 
-    /* Memory of the device, zeroed and aligned for it; NULL when there is none left. */
+    /* What went wrong since the start, host memory; NULL: nothing. */
+    const char *(*fault)(void);
+
+    /* Memory of the device, zeroed and aligned for it; NULL when there is none left.  upload() is
+     * done with the host's memory when it returns. */
     void *(*allocate)(size_t bytes);
     void (*release)(void *memory);
     void (*upload)(void *device, const void *host, size_t bytes);
     void (*download)(void *host, const void *device, size_t bytes);
     void (*zero)(void *device, size_t bytes);
+
+    /* Does what is repeated once more; frees what the device keeps of it. */
+    void (*repeat)(struct repeated *repeated);
+    void (*repeat_end)(struct repeated *repeated);
 
     /* Runs tasks on all workers, as parallel_for does; how many workers there can be. */
     void (*run)(size_t tasks, void (*body)(void *context, size_t task, unsigned worker),
@@ -158,6 +193,13 @@ struct backend {
     /* The same, added. */
     void (*add_rows)(size_t count, size_t columns, const float *in, size_t in_sample, float *out,
                      size_t out_sample);
+
+    /* out[n] = in[order[*batch * size + n]] for n < count and rows of `words` 4-byte words; batch
+     * NULL is 0. */
+    void (*gather)(size_t count, size_t words, const void *in, const size_t *order,
+                   const size_t *batch, size_t size, void *out);
+    /* ++*counter. */
+    void (*count)(size_t *counter);
 
     /* Weights (outputs, inputs, kernel) and bias (outputs) in the order that the products want;
      * conv1d_panel() floats each.  `backward` may be NULL. */
@@ -194,10 +236,11 @@ struct backend {
     /* running = (1 - momentum) running + momentum measured, the variance unbiased, as PyTorch. */
     void (*stage_update_running)(const struct stage *stage, float momentum, float *running_mean,
                                  float *running_variance);
-    /* weight (|mean - running mean| + |variance - running variance|), Euclidean norms, or their
-     * squares, of the measured statistics; its gradient becomes part of the next stage_backward. */
-    double (*stage_match)(const struct stage *stage, double weight, bool squared,
-                          const float *running_mean, const float *running_variance);
+    /* Adds to *sum: weight (|mean - running mean| + |variance - running variance|), Euclidean
+     * norms, or their squares, of the measured statistics; its gradient becomes part of the next
+     * stage_backward. */
+    void (*stage_match)(const struct stage *stage, double weight, bool squared,
+                        const float *running_mean, const float *running_variance, double *sum);
 
     /* Sums over da; for norm=layer also the gradients of gamma and beta, added to dgamma and dbeta
      * (steps, stride).  The rows and, for the other norms, the gradients of gamma and beta
@@ -223,11 +266,23 @@ struct backend {
                                    const float *z, const float *rz, const float *dp,
                                    const float *rdp, float *dz, float *rdz);
 
-    /* Steps of the optimisers on flat arrays (optimiser.h). */
-    void (*sgd_step)(const struct sgd_step *step, size_t count, const float *gradient,
-                     float *velocity, float *values);
-    void (*adam_step)(const struct adam_step *step, size_t count, const float *gradient,
-                      float *first, float *second, float *values);
+    /* The functions of loss.h.  loss: value[*index], index NULL being 0; correct: how many. */
+    void (*loss)(const struct loss *loss, size_t count, size_t classes, const float *logits,
+                 const struct targets *targets, float *dlogits, float *dtargets, double *value,
+                 const size_t *index);
+    void (*loss_tangent)(const struct loss *loss, size_t count, size_t classes, const float *logits,
+                         const struct targets *targets, const float *rlogits, const float *rtargets,
+                         float *rdlogits, float *rdtargets);
+    void (*count_correct)(size_t count, size_t classes, const float *logits, const int32_t *labels,
+                          double *correct);
+
+    /* Steps of the optimisers on flat arrays, by steps[*index] (index NULL: 0). */
+    void (*sgd_step)(const struct optimiser_step *steps, const size_t *index, size_t count,
+                     const float *gradient, float *velocity, float *values);
+    void (*adam_step)(const struct optimiser_step *steps, const size_t *index, size_t count,
+                      const float *gradient, float *first, float *second, float *values);
+    /* Notes the value of a step, and keeps what it was at if it is the lowest so far. */
+    void (*keep_best)(const struct best_step *best);
 };
 
 /* The processor: kernels for the instruction set that it has (lib/base/cpu.h). */

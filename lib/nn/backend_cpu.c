@@ -56,13 +56,52 @@ static void cpu_zero(void *memory, size_t bytes)
 /* ---- Moving data ---- */
 
 /* Squares of both matrices that stay in the cache while they are turned. */
-enum { SQUARE = 16 };
+enum { SQUARE = 16, SMALL = 4 };
+
+typedef float four __attribute__((vector_size(16)));
+
+/* SMALL x SMALL values, turned in registers where the compiler knows how. */
+static void transpose_small(const float *in, size_t in_stride, float *out, size_t out_stride)
+{
+#if defined(__has_builtin) && __has_builtin(__builtin_shufflevector)
+    four row[SMALL], pair[SMALL];
+
+    for (size_t i = 0; i < SMALL; i++)
+        memcpy(&row[i], in + i * in_stride, sizeof row[i]);
+    pair[0] = __builtin_shufflevector(row[0], row[1], 0, 4, 1, 5);
+    pair[1] = __builtin_shufflevector(row[2], row[3], 0, 4, 1, 5);
+    pair[2] = __builtin_shufflevector(row[0], row[1], 2, 6, 3, 7);
+    pair[3] = __builtin_shufflevector(row[2], row[3], 2, 6, 3, 7);
+    row[0] = __builtin_shufflevector(pair[0], pair[1], 0, 1, 4, 5);
+    row[1] = __builtin_shufflevector(pair[0], pair[1], 2, 3, 6, 7);
+    row[2] = __builtin_shufflevector(pair[2], pair[3], 0, 1, 4, 5);
+    row[3] = __builtin_shufflevector(pair[2], pair[3], 2, 3, 6, 7);
+    for (size_t i = 0; i < SMALL; i++)
+        memcpy(out + i * out_stride, &row[i], sizeof row[i]);
+#else
+    for (size_t i = 0; i < SMALL; i++)
+        for (size_t j = 0; j < SMALL; j++)
+            out[j * out_stride + i] = in[i * in_stride + j];
+#endif
+}
 
 static void transpose_square(size_t rows, size_t columns, const float *in, size_t in_stride,
                              float *out, size_t out_stride)
 {
-    for (size_t column = 0; column < columns; column++)
-        for (size_t row = 0; row < rows; row++)
+    size_t row = 0;
+
+    for (; row + SMALL <= rows; row += SMALL) {
+        size_t column = 0;
+
+        for (; column + SMALL <= columns; column += SMALL)
+            transpose_small(in + row * in_stride + column, in_stride,
+                            out + column * out_stride + row, out_stride);
+        for (; column < columns; column++)
+            for (size_t i = row; i < row + SMALL; i++)
+                out[column * out_stride + i] = in[i * in_stride + column];
+    }
+    for (; row < rows; row++)
+        for (size_t column = 0; column < columns; column++)
             out[column * out_stride + row] = in[row * in_stride + column];
 }
 
@@ -103,6 +142,20 @@ static void cpu_add_rows(size_t count, size_t columns, const float *in, size_t i
     for (size_t n = 0; n < count; n++)
         for (size_t i = 0; i < columns; i++)
             out[n * out_sample + i] += in[n * in_sample + i];
+}
+
+static void cpu_gather(size_t count, size_t words, const void *in, const size_t *order,
+                       const size_t *batch, size_t size, void *out)
+{
+    size_t bytes = words * sizeof(float), first = batch ? *batch * size : 0;
+
+    for (size_t n = 0; n < count; n++)
+        memcpy((char *)out + n * bytes, (const char *)in + order[first + n] * bytes, bytes);
+}
+
+static void cpu_count(size_t *counter)
+{
+    ++*counter;
 }
 
 struct reduction {
@@ -159,6 +212,29 @@ struct pack_order {
     bool turned; /* k counts backwards */
 };
 
+/* One strip: columns first to first + width, of which `real` are there. */
+static float *pack_strip(size_t kernel, const struct pack_order *order, const float *weight,
+                         size_t first, size_t width, float *panel)
+{
+    size_t left = order->outer > first ? order->outer - first : 0;
+    size_t real = left < width ? left : width;
+
+    for (size_t k = 0; k < kernel; k++) {
+        size_t tap = order->turned ? kernel - 1 - k : k;
+        const float *from = weight + tap + first * order->step_j;
+
+        for (size_t i = 0; i < order->inner; i++, from += order->step_i, panel += width) {
+            for (size_t j = 0; j < real; j++)
+                panel[j] = from[j * order->step_j];
+            for (size_t j = real; j < width; j++)
+                panel[j] = 0.0f;
+        }
+        memset(panel, 0, (order->inner_stride - order->inner) * width * sizeof *panel);
+        panel += (order->inner_stride - order->inner) * width;
+    }
+    return panel;
+}
+
 static void pack_panel(size_t kernel, const struct pack_order *order, const float *weight,
                        float *panel)
 {
@@ -168,15 +244,7 @@ static void pack_panel(size_t kernel, const struct pack_order *order, const floa
         struct panel_strip strip = panel_strip(order->columns, first, lanes);
         size_t width = strip.vectors ? strip.vectors * lanes : 1;
 
-        for (size_t k = 0; k < kernel; k++) {
-            size_t tap = order->turned ? kernel - 1 - k : k;
-
-            for (size_t i = 0; i < order->inner_stride; i++)
-                for (size_t j = 0; j < width; j++, panel++)
-                    *panel = i < order->inner && first + j < order->outer
-                                 ? weight[tap + i * order->step_i + (first + j) * order->step_j]
-                                 : 0.0f;
-        }
+        panel = pack_strip(kernel, order, weight, first, width, panel);
         first += panel_strip_columns(strip, order->columns, lanes);
     }
 }
@@ -275,14 +343,14 @@ static void conv1d_backward_weight(const struct conv1d_shape *shape, size_t coun
 static void conv1d_unpack(const struct conv1d_shape *shape, const float *gradient, float *dweight,
                           float *dbias)
 {
-    size_t kernel = shape->kernel, inputs = shape->inputs;
+    size_t kernel = shape->kernel, step = shape->input_stride * shape->output_stride;
 
-    for (size_t k = 0; k < kernel; k++)
-        for (size_t in = 0; in < inputs; in++) {
-            const float *row = gradient + (k * shape->input_stride + in) * shape->output_stride;
+    for (size_t out = 0; out < shape->outputs; out++)
+        for (size_t in = 0; in < shape->inputs; in++) {
+            const float *from = gradient + in * shape->output_stride + out;
 
-            for (size_t out = 0; out < shape->outputs; out++)
-                dweight[(out * inputs + in) * kernel + k] = row[out];
+            for (size_t k = 0; k < kernel; k++)
+                *dweight++ = from[k * step];
         }
     memcpy(dbias, gradient + kernel * shape->input_stride * shape->output_stride,
            shape->outputs * sizeof *dbias);
@@ -290,51 +358,97 @@ static void conv1d_unpack(const struct conv1d_shape *shape, const float *gradien
 
 /* ---- Optimisers ---- */
 
-static void sgd_step(const struct sgd_step *step, size_t count, const float *gradient,
-                     float *velocity, float *values)
+static void sgd_step(const struct optimiser_step *steps, const size_t *index, size_t count,
+                     const float *gradient, float *velocity, float *values)
 {
-    float decay = (float)step->decay, rate = (float)step->rate;
-    float momentum = step->begin ? 0.0f : (float)step->momentum;
+    struct optimiser_step step = steps[index ? *index : 0];
 
     for (size_t i = 0; i < count; i++) {
-        velocity[i] = momentum * velocity[i] + (gradient[i] + decay * values[i]);
-        values[i] -= rate * velocity[i];
+        velocity[i] = step.momentum * velocity[i] + (gradient[i] + step.decay * values[i]);
+        values[i] -= step.rate * velocity[i];
     }
 }
 
-static void adam_step(const struct adam_step *step, size_t count, const float *gradient,
-                      float *first, float *second, float *values)
+static void adam_step(const struct optimiser_step *steps, const size_t *index, size_t count,
+                      const float *gradient, float *first, float *second, float *values)
 {
-    float rate = (float)(step->rate / step->correction1);
-    float root = (float)(1.0 / sqrt(step->correction2)), epsilon = (float)step->epsilon;
-    float shrink = step->decoupled ? (float)(1.0 - step->rate * step->decay) : 1.0f;
-    float decay = step->decoupled ? 0.0f : (float)step->decay;
-    float beta2 = (float)step->beta2, new1 = (float)(1.0 - step->beta1);
-    float new2 = (float)(1.0 - step->beta2);
+    struct optimiser_step step = steps[index ? *index : 0];
 
     for (size_t i = 0; i < count; i++) {
-        float value = values[i] * shrink, g = gradient[i] + decay * value;
+        float value = values[i] * step.shrink, g = gradient[i] + step.decay * value;
 
-        first[i] += new1 * (g - first[i]);
-        second[i] = beta2 * second[i] + new2 * g * g;
-        values[i] = value - rate * first[i] / (sqrtf(second[i]) * root + epsilon);
+        first[i] += step.new1 * (g - first[i]);
+        second[i] = step.beta2 * second[i] + step.new2 * g * g;
+        values[i] = value - step.rate * first[i] / (sqrtf(second[i]) * step.root + step.epsilon);
     }
+}
+
+static void cpu_keep_best(const struct best_step *best)
+{
+    double loss = best->value[0] + best->value[1];
+
+    memcpy(best->history + 2 * *best->step, best->value, 2 * sizeof *best->value);
+    if (!(loss < *best->best))
+        return;
+    *best->best = loss;
+    memcpy(best->best_x, best->x, best->floats * sizeof *best->x);
+    memcpy(best->best_logits, best->x_logits, best->logits * sizeof *best->x_logits);
+}
+
+/* ---- Losses ---- */
+
+static void cpu_loss(const struct loss *loss, size_t count, size_t classes, const float *logits,
+                     const struct targets *targets, float *dlogits, float *dtargets, double *value,
+                     const size_t *index)
+{
+    value[index ? *index : 0] =
+        loss_value(loss, count, classes, logits, targets, dlogits, dtargets);
+}
+
+static void cpu_count_correct(size_t count, size_t classes, const float *logits,
+                              const int32_t *labels, double *correct)
+{
+    *correct = (double)count_correct(count, classes, logits, labels);
+}
+
+/* ---- The whole ---- */
+
+static const char *cpu_fault(void)
+{
+    return NULL;
+}
+
+static void cpu_repeat(struct repeated *repeated)
+{
+    repeated->body(repeated->context);
+}
+
+static void cpu_repeat_end(struct repeated *repeated)
+{
+    repeated->captured = NULL;
 }
 
 const struct backend *backend_cpu(void)
 {
     static const struct backend backend = {
         .name = "cpu",
+        .host_memory = true,
+        .queue = 1,
+        .fault = cpu_fault,
         .allocate = cpu_allocate,
         .release = free,
         .upload = cpu_copy,
         .download = cpu_copy,
         .zero = cpu_zero,
+        .repeat = cpu_repeat,
+        .repeat_end = cpu_repeat_end,
         .run = parallel_for,
         .workers = parallel_threads,
         .transpose = cpu_transpose,
         .copy_rows = cpu_copy_rows,
         .add_rows = cpu_add_rows,
+        .gather = cpu_gather,
+        .count = cpu_count,
         .reduce_blocks = cpu_reduce_blocks,
         .conv1d_panel = conv1d_panel,
         .conv1d_pack = conv1d_pack,
@@ -357,8 +471,12 @@ const struct backend *backend_cpu(void)
         .stage_tangent_backward_sums = cpu_stage_tangent_backward_sums,
         .stage_tangent_backward_reduce = cpu_stage_tangent_backward_reduce,
         .stage_tangent_backward = cpu_stage_tangent_backward,
+        .loss = cpu_loss,
+        .loss_tangent = loss_tangent,
+        .count_correct = cpu_count_correct,
         .sgd_step = sgd_step,
         .adam_step = adam_step,
+        .keep_best = cpu_keep_best,
     };
 
     return &backend;

@@ -16,8 +16,8 @@ void cpu_stage_forward(const struct stage *stage, size_t first, size_t count, co
                        float *p);
 void cpu_stage_update_running(const struct stage *stage, float momentum, float *running_mean,
                               float *running_variance);
-double cpu_stage_match(const struct stage *stage, double weight, bool squared,
-                       const float *running_mean, const float *running_variance);
+void cpu_stage_match(const struct stage *stage, double weight, bool squared,
+                     const float *running_mean, const float *running_variance, double *sum);
 void cpu_stage_backward_sums(const struct stage *stage, size_t block, size_t first, size_t count,
                              const float *z, const float *dp, float *dgamma, float *dbeta);
 void cpu_stage_backward_reduce(const struct stage *stage, float *dgamma, float *dbeta);

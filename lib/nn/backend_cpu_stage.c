@@ -42,6 +42,12 @@ static void fill_row(const struct stage *stage, float *rows, enum stage_row row,
         row_of(stage, rows, row)[c] = (float)value;
 }
 
+/* Rounding can leave a variance just below 0; what is not a number stays so. */
+static double not_negative(double variance)
+{
+    return variance < 0 ? 0 : variance;
+}
+
 static double *block_sums(const struct stage *stage, size_t block)
 {
     return stage->sums + block * STAGE_SUMS * stage->shape.stride;
@@ -107,7 +113,7 @@ static void instance_moments(const struct stage *stage, size_t sample, const flo
 
     sum_moments(stage, stage->shape.steps, z, z, sum, squares);
     for (size_t c = 0; c < stage->shape.stride; c++) {
-        double variance = fmax((squares[c] - sum[c] * sum[c] / n) / n, 0.0);
+        double variance = not_negative((squares[c] - sum[c] * sum[c] / n) / n);
 
         set_channel_rows(stage, group_rows(stage, sample), c, (double)z[c] + sum[c] / n,
                          1.0 / sqrt(variance + epsilon));
@@ -128,7 +134,7 @@ static void layer_moments(const struct stage *stage, size_t sample, const float 
         total_squares += squares[c];
     }
     mean = (double)z[0] + total / n;
-    variance = fmax((total_squares - total * total / n) / n, 0.0);
+    variance = not_negative((total_squares - total * total / n) / n);
     rstd = 1.0 / sqrt(variance + epsilon);
     fill_row(stage, rows, STAGE_MEAN, mean);
     fill_row(stage, rows, STAGE_RSTD, rstd);
@@ -173,7 +179,7 @@ static void join_blocks(const struct stage *stage)
         }
         row_of(stage, stage->rows, STAGE_BATCH_MEAN)[c] = (float)mean;
         row_of(stage, stage->rows, STAGE_BATCH_VARIANCE)[c] =
-            (float)(count > 0 ? fmax(deviation / count, 0.0) : 0.0);
+            (float)(count > 0 ? not_negative(deviation / count) : 0.0);
     }
 }
 
@@ -215,8 +221,8 @@ void cpu_stage_update_running(const struct stage *stage, float momentum, float *
     }
 }
 
-double cpu_stage_match(const struct stage *stage, double weight, bool squared,
-                       const float *running_mean, const float *running_variance)
+void cpu_stage_match(const struct stage *stage, double weight, bool squared,
+                     const float *running_mean, const float *running_variance, double *sum)
 {
     const float *mean = row_of(stage, stage->rows, STAGE_BATCH_MEAN);
     const float *variance = row_of(stage, stage->rows, STAGE_BATCH_VARIANCE);
@@ -242,7 +248,7 @@ double cpu_stage_match(const struct stage *stage, double weight, bool squared,
         row_of(stage, stage->rows, STAGE_MATCH_OFFSET)[c] =
             (float)(weight * dmean / n + slope * (centre - mean[c]));
     }
-    return weight * (squared ? of_mean + of_variance : sqrt(of_mean) + sqrt(of_variance));
+    *sum += weight * (squared ? of_mean + of_variance : sqrt(of_mean) + sqrt(of_variance));
 }
 
 /* ---- Samples ---- */

@@ -7,6 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "nn/memory.h"
 #include "output.h"
 #include "tch.h"
 
@@ -34,6 +35,32 @@ static size_t arrays_of(const struct checkpoint *c, struct tch_tensor tensors[AR
     return count;
 }
 
+/* The arrays are memory of the backend; tensors of host memory take their place. */
+static void host_free(const struct backend *backend, size_t count, struct tch_tensor *tensors)
+{
+    for (size_t i = 0; !backend->host_memory && i < count; i++)
+        free(tensors[i].values);
+}
+
+static struct error *host_copies(const struct backend *backend, size_t count,
+                                 struct tch_tensor *tensors)
+{
+    for (size_t i = 0; !backend->host_memory && i < count; i++) {
+        size_t bytes = tensors[i].count * sizeof *tensors[i].values;
+        float *host = malloc(bytes);
+
+        if (host)
+            backend->download(host, tensors[i].values, bytes);
+        tensors[i].values = host;
+    }
+    for (size_t i = 0; i < count; i++)
+        if (!tensors[i].values) {
+            host_free(backend, count, tensors);
+            return error_memory("a checkpoint");
+        }
+    return backend_check(backend);
+}
+
 /* Doubles as C's hexadecimal numbers, so that nothing is lost. */
 static const char note_format[] = "training %s epoch=%zu steps=%zu best=%zu loss=%a %a %a";
 
@@ -42,13 +69,17 @@ static struct error *write_stream(FILE *stream, const struct checkpoint *c)
     char text[ARCHITECTURE_TEXT], note[NOTE];
     struct tch_tensor tensors[ARRAYS];
     struct tch tch = {.network = text, .notes = note, .tensors = tensors};
+    struct error *error;
 
     architecture_print(&c->network->architecture, text);
     snprintf(note, sizeof note, note_format, c->fingerprint, c->epoch, c->optimiser->steps,
              c->best.best_epoch, c->best.loss, c->best.validation_loss,
              c->best.validation_accuracy);
     tch.count = arrays_of(c, tensors);
-    return tch_write(stream, &tch);
+    TRY(host_copies(c->network->backend, tch.count, tensors));
+    error = tch_write(stream, &tch);
+    host_free(c->network->backend, tch.count, tensors);
+    return error;
 }
 
 struct error *checkpoint_write(const char *path, const struct checkpoint *checkpoint)
@@ -90,7 +121,8 @@ static struct error *take_arrays(const struct tch *tch, const struct checkpoint 
 
         if (!stored || stored->count != tensors[i].count)
             return error_make("%s is missing or has the wrong size", tensors[i].name);
-        memcpy(tensors[i].values, stored->values, stored->count * sizeof *stored->values);
+        c->network->backend->upload(tensors[i].values, stored->values,
+                                    stored->count * sizeof *stored->values);
     }
     return NULL;
 }

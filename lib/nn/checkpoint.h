@@ -13,6 +13,7 @@ struct checkpoint {
     char fingerprint[DIGEST_TEXT]; /* of everything that the result depends on */
     size_t epoch;                  /* gone through */
     struct train_result best;      /* so far */
+    /* Memory of the backend: */
     float *parameters, *buffers;
     float *best_parameters, *best_buffers;
     struct optimiser *optimiser;

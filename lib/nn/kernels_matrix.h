@@ -41,6 +41,25 @@ INLINE void multiply_add(const size_t rows, const size_t vectors, const float *l
     }
 }
 
+/* A row of vectors to out, of which only `columns` floats are there. */
+INLINE void store_row(const size_t vectors, const vector *sum, bool add, float *out, size_t columns)
+{
+#pragma GCC unroll 4
+    for (size_t j = 0; j < vectors; j++) {
+        float *to = out + j * LANES;
+
+        if ((j + 1) * LANES <= columns) {
+            store(to, add ? load(to) + sum[j] : sum[j]);
+        } else {
+            float lanes[LANES];
+
+            memcpy(lanes, &sum[j], sizeof lanes);
+            for (size_t c = 0; j * LANES + c < columns; c++)
+                to[c] = add ? to[c] + lanes[c] : lanes[c];
+        }
+    }
+}
+
 /* out[0..rows) of one strip; rows and vectors are constants after inlining. */
 INLINE void multiply_tile(const size_t rows, const size_t vectors, size_t depth, const float *a,
                           size_t lda, const float *panel, const float *bias, bool add, float *out,
@@ -57,20 +76,42 @@ INLINE void multiply_tile(const size_t rows, const size_t vectors, size_t depth,
         multiply_add(rows, vectors, a + k, lda, panel + k * vectors * LANES, sum);
 #pragma GCC unroll 6
     for (size_t i = 0; i < rows; i++)
+        store_row(vectors, sum[i], add, out + i * ldo, columns);
+}
+
+/* The same for a strip of one vector, where few rows would leave each addition waiting for the one
+ * before: every fourth k has a sum of its own, however many rows there are. */
+INLINE void multiply_narrow_tile(const size_t rows, size_t depth, const float *a, size_t lda,
+                                 const float *panel, const float *bias, bool add, float *out,
+                                 size_t ldo, size_t columns)
+{
+    vector sum[3][4];
+    size_t k = 0;
+
+#pragma GCC unroll 3
+    for (size_t i = 0; i < rows; i++)
 #pragma GCC unroll 4
-        for (size_t j = 0; j < vectors; j++) {
-            float *to = out + i * ldo + j * LANES;
+        for (size_t part = 0; part < 4; part++)
+            sum[i][part] = bias && part == 0 ? load(bias) : splat(0.0f);
+    for (; k + 4 <= depth; k += 4)
+#pragma GCC unroll 4
+        for (size_t part = 0; part < 4; part++) {
+            vector values = load(panel + (k + part) * LANES);
 
-            if ((j + 1) * LANES <= columns) {
-                store(to, add ? load(to) + sum[i][j] : sum[i][j]);
-            } else {
-                float lanes[LANES];
-
-                memcpy(lanes, &sum[i][j], sizeof lanes);
-                for (size_t c = 0; j * LANES + c < columns; c++)
-                    to[c] = add ? to[c] + lanes[c] : lanes[c];
-            }
+#pragma GCC unroll 3
+            for (size_t i = 0; i < rows; i++)
+                sum[i][part] += splat(a[i * lda + k + part]) * values;
         }
+    for (; k < depth; k++)
+#pragma GCC unroll 3
+        for (size_t i = 0; i < rows; i++)
+            sum[i][0] += splat(a[i * lda + k]) * load(panel + k * LANES);
+#pragma GCC unroll 3
+    for (size_t i = 0; i < rows; i++) {
+        vector total = (sum[i][0] + sum[i][1]) + (sum[i][2] + sum[i][3]);
+
+        store_row(1, &total, add, out + i * ldo, columns);
+    }
 }
 
 /* What is left when the rows do not fill tiles of the largest height. */
@@ -121,7 +162,17 @@ static void multiply_2(size_t rows, size_t depth, const float *a, size_t lda, co
 static void multiply_1(size_t rows, size_t depth, const float *a, size_t lda, const float *panel,
                        const float *bias, bool add, float *out, size_t ldo, size_t columns)
 {
-    multiply_strip(rows, 1, depth, a, lda, panel, bias, add, out, ldo, columns);
+    size_t row = 0;
+
+    for (; row + 3 <= rows; row += 3)
+        multiply_narrow_tile(3, depth, a + row * lda, lda, panel, bias, add, out + row * ldo, ldo,
+                             columns);
+    if (rows - row == 2)
+        multiply_narrow_tile(2, depth, a + row * lda, lda, panel, bias, add, out + row * ldo, ldo,
+                             columns);
+    else if (rows - row == 1)
+        multiply_narrow_tile(1, depth, a + row * lda, lda, panel, bias, add, out + row * ldo, ldo,
+                             columns);
 }
 
 /* A single column: dot products of rows that are contiguous. */
@@ -193,20 +244,7 @@ INLINE void transposed_tile(const size_t height, const size_t vectors, size_t sa
     }
 #pragma GCC unroll 6
     for (size_t i = 0; i < height; i++)
-#pragma GCC unroll 4
-        for (size_t j = 0; j < vectors; j++) {
-            float *to = out + i * ldo + j * LANES;
-
-            if ((j + 1) * LANES <= columns) {
-                store(to, load(to) + sum[i][j]);
-            } else {
-                float lanes[LANES];
-
-                memcpy(lanes, &sum[i][j], sizeof lanes);
-                for (size_t c = 0; j * LANES + c < columns; c++)
-                    to[c] += lanes[c];
-            }
-        }
+        store_row(vectors, sum[i], true, out + i * ldo, columns);
 }
 
 INLINE void transposed_strip(const size_t vectors, size_t samples, size_t rows, const float *a,

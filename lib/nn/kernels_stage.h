@@ -8,7 +8,7 @@
  * gamma for each channel; norm=layer, which is rare, has one instance that decides as it goes: 10
  * instances of each instead of 18 keep the compiler's time in bounds. */
 
-enum { TILE = 64 }; /* steps after pooling */
+enum { TILE = 32 }; /* steps after pooling */
 
 static const float leaky_slope = 0.01f;
 
@@ -82,18 +82,42 @@ INLINE struct stage_window stage_window(const struct stage_call *call, const enu
     return window;
 }
 
-INLINE vector stage_pool(const enum pooling pool, const struct stage_window *window,
-                         const vector value[2])
+/* Where the first of the two is the largest.  For ReLU the comparison can do without y: it differs
+ * only where both are 0, and there neither has a value or a slope. */
+INLINE mask stage_first(const enum activation act, const struct stage_window *window)
+{
+    if (act == ACTIVATION_RELU)
+        return window->a[1] <= window->a[0];
+    return window->y[1] <= window->y[0];
+}
+
+/* value: y, or what belongs to it. */
+INLINE vector stage_pool(const enum activation act, const enum pooling pool,
+                         const struct stage_window *window, const vector value[2])
 {
     if (pool == POOL_NONE)
         return value[0];
     if (pool == POOL_MEAN)
         return (value[0] + value[1]) * splat(0.5f);
-    return choose(window->y[1] <= window->y[0], value[0], value[1]);
+    return choose(stage_first(act, window), value[0], value[1]);
 }
 
-INLINE void stage_unpool(const enum pooling pool, const struct stage_window *window, vector value,
-                         vector share[2])
+/* p.  What is not a number is the largest, also if it comes first. */
+INLINE vector stage_pool_values(const enum activation act, const enum pooling pool,
+                                const struct stage_window *window)
+{
+    mask first;
+
+    if (pool != POOL_MAX)
+        return stage_pool(act, pool, window, window->y);
+    first = stage_first(act, window) | (window->a[0] != window->a[0]);
+    if (act == ACTIVATION_RELU)
+        return activate(act, choose(first, window->a[0], window->a[1]));
+    return choose(first, window->y[0], window->y[1]);
+}
+
+INLINE void stage_unpool(const enum activation act, const enum pooling pool,
+                         const struct stage_window *window, vector value, vector share[2])
 {
     const vector zero = splat(0.0f);
 
@@ -101,7 +125,7 @@ INLINE void stage_unpool(const enum pooling pool, const struct stage_window *win
     if (pool == POOL_MEAN) {
         share[0] = share[1] = value * splat(0.5f);
     } else if (pool == POOL_MAX) {
-        mask first = window->y[1] <= window->y[0];
+        mask first = stage_first(act, window);
 
         share[0] = choose(first, value, zero);
         share[1] = choose(first, zero, value);
@@ -131,14 +155,21 @@ static void stage_run(const struct stage_call *call, stage_function *function)
     }
 }
 
-/* Makes the kernel NAME from NAME_tile(call, tile, act, pool, layer). */
-#define STAGE_INSTANCE(name, suffix, act, pool, layer)                                             \
+/* Makes the kernel NAME from NAME_tile(call, tile, act, pool, layer).  It gets copies of its own,
+ * which stay in registers: for all the compiler knows a vector that is stored could change the
+ * originals. */
+#define STAGE_INSTANCE(name, suffix, act_, pool_, layer_)                                          \
     static void name##_##suffix(const struct stage_call *call, const struct stage_tile *tile)      \
     {                                                                                              \
-        name##_tile(call, tile, act, pool, layer);                                                 \
+        const struct stage_shape shape = *call->shape;                                             \
+        const struct stage_tile part = *tile;                                                      \
+        struct stage_call own = *call;                                                             \
+                                                                                                   \
+        own.shape = &shape;                                                                        \
+        name##_tile(&own, &part, act_, pool_, layer_);                                             \
     }
 #define STAGE_KERNEL(name)                                                                         \
-    STAGE_INSTANCE(name, layer, call->shape->act, call->shape->pool, true)                         \
+    STAGE_INSTANCE(name, layer, shape.act, shape.pool, true)                                       \
     STAGE_INSTANCE(name, relu_none, ACTIVATION_RELU, POOL_NONE, false)                             \
     STAGE_INSTANCE(name, relu_max, ACTIVATION_RELU, POOL_MAX, false)                               \
     STAGE_INSTANCE(name, relu_mean, ACTIVATION_RELU, POOL_MEAN, false)                             \
@@ -172,7 +203,7 @@ INLINE void stage_forward_tile(const struct stage_call *call, const struct stage
     for (size_t t = tile->first; t < tile->end; t++) {
         struct stage_window window = stage_window(call, act, pool, layer, &lane, t, c);
 
-        store(call->p + t * stride + c, stage_pool(pool, &window, window.y));
+        store(call->p + t * stride + c, stage_pool_values(act, pool, &window));
     }
 }
 STAGE_KERNEL(stage_forward)
@@ -198,7 +229,7 @@ INLINE void stage_backward_sums_tile(const struct stage_call *call, const struct
         struct stage_window window = stage_window(call, act, pool, layer, &lane, t, c);
         vector share[2];
 
-        stage_unpool(pool, &window, load(call->dp + t * stride + c), share);
+        stage_unpool(act, pool, &window, load(call->dp + t * stride + c), share);
 #pragma GCC unroll 2
         for (size_t w = 0; w < width; w++) {
             size_t at = (width * t + w) * stride + c;
@@ -233,7 +264,7 @@ INLINE void stage_backward_tile(const struct stage_call *call, const struct stag
         struct stage_window window = stage_window(call, act, pool, layer, &lane, t, c);
         vector share[2];
 
-        stage_unpool(pool, &window, load(call->dp + t * stride + c), share);
+        stage_unpool(act, pool, &window, load(call->dp + t * stride + c), share);
 #pragma GCC unroll 2
         for (size_t w = 0; w < width; w++) {
             size_t at = (width * t + w) * stride + c;
@@ -321,7 +352,7 @@ INLINE void stage_tangent_forward_tile(const struct stage_call *call, const stru
             ry[w] = times_slope(act, stage_tangent_value(call, layer, &lane, &tangent, at),
                                 window.a[w], window.y[w]);
         }
-        store(call->p + t * stride + c, stage_pool(pool, &window, ry));
+        store(call->p + t * stride + c, stage_pool(act, pool, &window, ry));
     }
 }
 STAGE_KERNEL(stage_tangent_forward)
@@ -358,8 +389,8 @@ INLINE void stage_tangent_backward_sums_tile(const struct stage_call *call,
         struct stage_window window = stage_window(call, act, pool, layer, &lane, t, c);
         vector share[2], rshare[2];
 
-        stage_unpool(pool, &window, load(call->dp + t * stride + c), share);
-        stage_unpool(pool, &window, load(call->rdp + t * stride + c), rshare);
+        stage_unpool(act, pool, &window, load(call->dp + t * stride + c), share);
+        stage_unpool(act, pool, &window, load(call->rdp + t * stride + c), rshare);
 #pragma GCC unroll 2
         for (size_t w = 0; w < width; w++) {
             size_t at = (width * t + w) * stride + c;
@@ -383,12 +414,30 @@ INLINE void stage_tangent_backward_sums_tile(const struct stage_call *call,
 }
 STAGE_KERNEL(stage_tangent_backward_sums)
 
+/* Constants of one vector of channels for dz and Rdz. */
+struct stage_tangent_gradient_lane {
+    vector offset, slope, gamma_rstd, mean_g, mean_gx, tangent_mean_gx;
+};
+
+INLINE struct stage_tangent_gradient_lane stage_tangent_gradient_lane(const struct stage_call *call,
+                                                                      size_t channel)
+{
+    return (struct stage_tangent_gradient_lane){
+        load(stage_row(call, STAGE_OFFSET, channel)),
+        load(stage_row(call, STAGE_SLOPE, channel)),
+        load(stage_row(call, STAGE_TANGENT_GAMMA_RSTD, channel)),
+        load(stage_row(call, STAGE_TANGENT_MEAN_G, channel)),
+        load(stage_row(call, STAGE_MEAN_GX, channel)),
+        load(stage_row(call, STAGE_TANGENT_MEAN_GX, channel))};
+}
+
 /* dz and Rdz of one step:
  *     Rdz = -rstd mean(xh Rz) dz + rstd (Rg - mean(Rg) - Rxh mean(g xh) - xh mean(R(g xh))). */
 INLINE void stage_tangent_store(const struct stage_call *call, const bool layer,
                                 const struct stage_lane *lane,
-                                const struct stage_tangent_lane *tangent, struct stage_gradient g,
-                                size_t at, size_t c)
+                                const struct stage_tangent_lane *tangent,
+                                const struct stage_tangent_gradient_lane *means,
+                                struct stage_gradient g, size_t at)
 {
     struct stage_normalised n = stage_normalised(call, lane, tangent, at);
     vector dz, rest, scaled; /* scaled: rstd Rg */
@@ -399,13 +448,11 @@ INLINE void stage_tangent_store(const struct stage_call *call, const bool layer,
         scaled = tangent->rstd * (gamma * g.rda + load(call->tangent_gamma + at) * g.da);
         g.da *= gamma;
     } else {
-        scaled = lane->scale * g.rda + load(stage_row(call, STAGE_TANGENT_GAMMA_RSTD, c)) * g.da;
+        scaled = lane->scale * g.rda + means->gamma_rstd * g.da;
     }
-    dz = lane->scale * g.da + load(stage_row(call, STAGE_OFFSET, c)) +
-         load(stage_row(call, STAGE_SLOPE, c)) * (load(call->z + at) - lane->mean);
-    rest = load(stage_row(call, STAGE_TANGENT_MEAN_G, c)) +
-           n.rx * load(stage_row(call, STAGE_MEAN_GX, c)) +
-           n.x * load(stage_row(call, STAGE_TANGENT_MEAN_GX, c)) + tangent->mean_xrz * dz;
+    dz = lane->scale * g.da + means->offset + means->slope * (load(call->z + at) - lane->mean);
+    rest = means->mean_g + n.rx * means->mean_gx + n.x * means->tangent_mean_gx +
+           tangent->mean_xrz * dz;
     store(call->dz + at, dz);
     store(call->rdz + at, scaled - tangent->rstd * rest);
 }
@@ -418,26 +465,27 @@ INLINE void stage_tangent_backward_tile(const struct stage_call *call,
     size_t stride = call->shape->stride, c = tile->channel;
     struct stage_lane lane = stage_lane(call, c);
     struct stage_tangent_lane tangent = stage_tangent_lane(call, c);
+    struct stage_tangent_gradient_lane means = stage_tangent_gradient_lane(call, c);
 
     for (size_t t = tile->first; t < tile->end; t++) {
         struct stage_window window = stage_window(call, act, pool, layer, &lane, t, c);
         vector share[2], rshare[2];
 
-        stage_unpool(pool, &window, load(call->dp + t * stride + c), share);
-        stage_unpool(pool, &window, load(call->rdp + t * stride + c), rshare);
+        stage_unpool(act, pool, &window, load(call->dp + t * stride + c), share);
+        stage_unpool(act, pool, &window, load(call->rdp + t * stride + c), rshare);
 #pragma GCC unroll 2
         for (size_t w = 0; w < width; w++) {
             size_t at = (width * t + w) * stride + c;
             vector ra = stage_tangent_value(call, layer, &lane, &tangent, at);
 
             stage_tangent_store(
-                call, layer, &lane, &tangent,
-                stage_gradient(act, share[w], rshare[w], window.a[w], window.y[w], ra), at, c);
+                call, layer, &lane, &tangent, &means,
+                stage_gradient(act, share[w], rshare[w], window.a[w], window.y[w], ra), at);
         }
     }
     for (size_t t = width * tile->end; tile->last && t < call->shape->steps; t++)
-        stage_tangent_store(call, layer, &lane, &tangent, (struct stage_gradient){{0}, {0}},
-                            t * stride + c, c);
+        stage_tangent_store(call, layer, &lane, &tangent, &means, (struct stage_gradient){{0}, {0}},
+                            t * stride + c);
 }
 STAGE_KERNEL(stage_tangent_backward)
 

@@ -52,7 +52,8 @@ INLINE float sum_lanes(vector value)
 }
 
 /* e^x for x <= 0, to about one unit in the last place: x = n ln 2 + r, a polynomial in r, n put
- * into the exponent.  Below -87 the result is 0 for the purposes of a sigmoid. */
+ * into the exponent.  Below -87 the result is 0 for the purposes of a sigmoid.  What is not a
+ * number stays so. */
 INLINE vector exponential(vector x)
 {
     const vector shift = splat(12582912.0f); /* 1.5 * 2^23: adding it rounds to an integer */
@@ -70,7 +71,7 @@ INLINE vector exponential(vector x)
     y = y * r + splat(1.6666665459e-1f);
     y = y * r + splat(5.0000001201e-1f);
     y = y * r * r + r + splat(1.0f);
-    return (vector)((mask)y + exponent);
+    return choose(x == x, (vector)((mask)y + exponent), x);
 }
 
 INLINE vector sigmoid(vector x)

@@ -241,16 +241,33 @@ void network_free(struct network *network)
     free(network);
 }
 
-static void fill_uniform(struct random_stream *stream, float *values, size_t count, double bound)
+/* Values on their way into a flat array of the backend. */
+struct filler {
+    const struct backend *backend;
+    struct random_stream stream;
+    float values[256];
+};
+
+/* Uniform within `bound` around `centre`; drawn only where there is a bound. */
+static void fill(struct filler *filler, float *values, size_t count, double centre, double bound)
 {
-    for (size_t i = 0; i < count; i++)
-        values[i] = (float)((2 * random_uniform(stream) - 1) * bound);
+    enum { ROOM = sizeof filler->values / sizeof *filler->values };
+
+    for (size_t first = 0; first < count; first += ROOM) {
+        size_t some = count - first < ROOM ? count - first : ROOM;
+
+        for (size_t i = 0; i < some; i++)
+            filler->values[i] =
+                (float)(bound > 0 ? (2 * random_uniform(&filler->stream) - 1) * bound : centre);
+        filler->backend->upload(values + first, filler->values, some * sizeof *values);
+    }
 }
 
 void network_initialise(const struct network *network, uint64_t seed, uint64_t index,
                         float *parameters, float *buffers)
 {
-    struct random_stream stream = random_stream(seed, RANDOM_INITIALISE, index);
+    struct filler filler = {.backend = network->backend,
+                            .stream = random_stream(seed, RANDOM_INITIALISE, index)};
 
     for (size_t i = 0; i < network->layer_count; i++) {
         const struct layer *layer = &network->layers[i];
@@ -260,18 +277,16 @@ void network_initialise(const struct network *network, uint64_t seed, uint64_t i
             size_t fan_in = layer->conv.inputs * layer->conv.kernel;
             double bound = 1.0 / sqrt((double)fan_in);
 
-            fill_uniform(&stream, parameters + layer->weight, layer->conv.outputs * fan_in, bound);
-            fill_uniform(&stream, parameters + layer->bias, layer->conv.outputs, bound);
+            fill(&filler, parameters + layer->weight, layer->conv.outputs * fan_in, 0, bound);
+            fill(&filler, parameters + layer->bias, layer->conv.outputs, 0, bound);
         } else if (layer->type == &layer_stage && stage->norm != NORM_NONE) {
             size_t count = stage->channels * (stage->norm == NORM_LAYER ? stage->steps : 1);
 
-            for (size_t k = 0; k < count; k++) {
-                parameters[layer->weight + k] = 1;
-                parameters[layer->bias + k] = 0;
-            }
-            for (size_t k = 0; stage->norm == NORM_BATCH && k < stage->channels; k++) {
-                buffers[layer->mean + k] = 0;
-                buffers[layer->variance + k] = 1;
+            fill(&filler, parameters + layer->weight, count, 1, 0);
+            fill(&filler, parameters + layer->bias, count, 0, 0);
+            if (stage->norm == NORM_BATCH) {
+                fill(&filler, buffers + layer->mean, stage->channels, 0, 0);
+                fill(&filler, buffers + layer->variance, stage->channels, 1, 0);
             }
         }
     }

@@ -67,7 +67,7 @@ void network_free(struct network *network);
 
 /* PyTorch's default start, from the stream (seed, RANDOM_INITIALISE, index): weights and biases of
  * convolutions and linear layers uniform within 1/sqrt(fan in), normalisations the identity,
- * running mean 0 and variance 1.  Writes host memory. */
+ * running mean 0 and variance 1.  Writes memory of the backend. */
 void network_initialise(const struct network *network, uint64_t seed, uint64_t index,
                         float *parameters, float *buffers);
 
@@ -94,6 +94,10 @@ const struct network *pass_network(const struct pass *pass);
 size_t pass_most(const struct pass *pass);
 size_t pass_bytes(const struct pass *pass);
 
+/* Memory of the backend for PASS_VALUES results of the caller, such as losses. */
+enum { PASS_VALUES = 16 };
+double *pass_values(const struct pass *pass);
+
 struct forward {
     size_t count;            /* samples N */
     const float *x;          /* (N, C, L) */
@@ -117,14 +121,15 @@ const float *pass_embedding(const struct pass *pass);
 /* How far the batch statistics of every batch normalisation's input are from the running ones:
  *     R = sum over layers of weight_l (|mean - running mean| + |variance - running variance|)
  * with Euclidean norms or their squares, weight_l = weight (times `first` for the first layer).
- * Returns R; the next pass_backward includes its gradient (for series and parameters before each
- * layer).  Needs forward.statistics and running statistics in use; not part of the tangents. */
+ * R is written to *sum; the next pass_backward includes its gradient (for series and parameters
+ * before each layer).  Needs forward.statistics and running statistics in use; not part of the
+ * tangents. */
 struct matching {
     double weight; /* 0.01 */
     double first;  /* 10 */
     bool squared;
 };
-double pass_match(struct pass *pass, const struct matching *matching);
+void pass_match(struct pass *pass, const struct matching *matching, double *sum);
 
 /* Outputs that are NULL are not computed.  Gradients are written, not added. */
 struct backward {

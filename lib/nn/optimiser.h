@@ -33,6 +33,9 @@ struct optimiser {
     size_t steps;  /* taken so far */
     float *first;  /* (count): velocity, or mean of the gradients */
     float *second; /* (count): mean of their squares; NULL for SGD */
+    /* The numbers of steps to come: for the host, and on the device. */
+    size_t room;
+    struct optimiser_step *plan, *planned;
 };
 
 /* State for `count` values, all zero. */
@@ -45,6 +48,15 @@ void optimiser_reset(struct optimiser *optimiser);
 
 /* One step with that rate (options.rate, or what a schedule makes of it). */
 void optimiser_step(struct optimiser *optimiser, double rate, const float *gradient, float *values);
+
+/* The same in two parts, so that a device can take many steps without being told anything: room for
+ * plans of that many steps; the rate of step `at` of a plan; the plan to the device, whose steps
+ * count as taken; and step *index (memory of the backend) of the plan. */
+struct error *optimiser_reserve(struct optimiser *optimiser, size_t steps) MUST_CHECK;
+void optimiser_plan(struct optimiser *optimiser, size_t at, double rate);
+void optimiser_plan_end(struct optimiser *optimiser, size_t steps);
+void optimiser_follow(struct optimiser *optimiser, const size_t *index, const float *gradient,
+                      float *values);
 
 /* rate (1 + cos(pi step / steps)) / 2: from the full rate at step 0 down to 0 at `steps`. */
 double cosine_rate(double rate, size_t step, size_t steps);

@@ -13,10 +13,13 @@
 #include "nn/layer.h"
 
 enum {
-    MOST_BLOCKS = 32,
+    MOST_BLOCKS = 16,
     FEWEST_BLOCKS = 8, /* where there are that many samples: work for that many cores */
     CHUNK_FLOATS = 32 * 1024,
     GRADIENT_FLOATS = 8 * 1024 * 1024, /* at most, for the partial gradients of all blocks */
+    /* Multiply-adds for each partial gradient, below which a block is not worth its own: zeroing,
+     * adding up, and what they push out of the cache. */
+    GRADIENT_WORK = 200,
     MOST_STEPS = 2 * 64,
 };
 
@@ -109,7 +112,7 @@ static void lay_out_stage(struct pass *pass, const struct layer *layer, struct c
 static void lay_out(struct pass *pass)
 {
     struct carver arena = {pass->arena, 0}, local = {pass->local, 0};
-    size_t sums = 0;
+    size_t sums = PASS_VALUES;
 
     lay_out_tensors(pass, &arena, &local);
     for (size_t i = 0; i < pass->network->layer_count; i++) {
@@ -155,7 +158,7 @@ static size_t block_samples(const struct pass *pass, size_t count)
         return count;
     if (network->gradient_floats * most > GRADIENT_FLOATS)
         most = larger(GRADIENT_FLOATS / network->gradient_floats, FEWEST_BLOCKS / 2);
-    worthwhile = ceiling(10 * network->gradient_floats, network->work);
+    worthwhile = ceiling(GRADIENT_WORK * network->gradient_floats, network->work);
     return larger(ceiling(count, most), smaller(worthwhile, ceiling(count, FEWEST_BLOCKS)));
 }
 
@@ -243,6 +246,11 @@ const struct network *pass_network(const struct pass *pass)
 size_t pass_most(const struct pass *pass)
 {
     return pass->most_samples;
+}
+
+double *pass_values(const struct pass *pass)
+{
+    return pass->sums;
 }
 
 size_t pass_bytes(const struct pass *pass)
@@ -411,22 +419,21 @@ const float *pass_embedding(const struct pass *pass)
     return pass->tensors[pass->network->tensor_count - 2].value;
 }
 
-double pass_match(struct pass *pass, const struct matching *matching)
+void pass_match(struct pass *pass, const struct matching *matching, double *sum)
 {
-    double sum = 0, weight = matching->weight * matching->first;
+    double weight = matching->weight * matching->first;
 
+    pass->backend->zero(sum, sizeof *sum);
     for (size_t i = 0; i < pass->network->layer_count; i++) {
         const struct layer *layer = &pass->network->layers[i];
         const float *buffers = pass->forward.buffers;
 
         if (layer->type != &layer_stage || layer->stage.norm != NORM_BATCH)
             continue;
-        sum +=
-            pass->backend->stage_match(&pass->stages[layer->state].stage, weight, matching->squared,
-                                       buffers + layer->mean, buffers + layer->variance);
+        pass->backend->stage_match(&pass->stages[layer->state].stage, weight, matching->squared,
+                                   buffers + layer->mean, buffers + layer->variance, sum);
         weight = matching->weight;
     }
-    return sum;
 }
 
 /* A copy, because it is read again by the tangents and past its end by vectors. */

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "file.h"
+#include "nn/memory.h"
 #include "tch.h"
 
 struct error *teacher_new(const struct architecture *architecture, const struct backend *backend,
@@ -75,6 +76,20 @@ static bool ends_with(const char *text, const char *end)
     return length >= wanted && strcmp(text + length - wanted, end) == 0;
 }
 
+/* A variance below 0 would make everything after it not a number. */
+static struct error *check_variances(const struct tch *tch)
+{
+    for (size_t i = 0; i < tch->count; i++) {
+        const struct tch_tensor *tensor = &tch->tensors[i];
+
+        for (size_t k = 0; ends_with(tensor->name, ".running_var") && k < tensor->count; k++)
+            if (tensor->values[k] < 0)
+                return error_make("tensor %s: value %zu is negative: %g", tensor->name, k,
+                                  (double)tensor->values[k]);
+    }
+    return NULL;
+}
+
 static struct error *refuse_strangers(const struct network *network, const struct tch *tch)
 {
     bool in_buffers;
@@ -102,6 +117,7 @@ static struct error *from_tch(struct tch *tch, const struct backend *backend,
                    teacher->parameters));
     TRY(take_views(backend, tch, network->buffers, network->buffer_views, teacher->buffers));
     TRY(refuse_strangers(network, tch));
+    TRY(check_variances(tch));
     teacher->notes = tch->notes;
     tch->notes = NULL;
     memcpy(teacher->digest, tch->digest, sizeof teacher->digest);
@@ -152,13 +168,16 @@ struct error *teacher_write(FILE *stream, const struct teacher *teacher)
         return error_memory("a teacher");
     }
     architecture_print(&network->architecture, text);
-    network->backend->download(values, teacher->parameters, parameters * sizeof *values);
-    network->backend->download(values + parameters, teacher->buffers,
-                               network->buffer_count * sizeof *values);
+    error =
+        backend_fetch(network->backend, values, teacher->parameters, parameters * sizeof *values);
+    if (!error)
+        error = backend_fetch(network->backend, values + parameters, teacher->buffers,
+                              network->buffer_count * sizeof *values);
     tch.count = add_views(network->parameters, views, values, tch.tensors);
     tch.count += add_views(network->buffers, network->buffer_views, values + parameters,
                            tch.tensors + views);
-    error = tch_write(stream, &tch);
+    if (!error)
+        error = tch_write(stream, &tch);
     free(values);
     free(tch.tensors);
     return error;

@@ -9,6 +9,7 @@
 
 #include "base/random.h"
 #include "nn/checkpoint.h"
+#include "nn/memory.h"
 
 enum { CHECKPOINT_EVERY = 10, EVALUATION_BATCH = 256 };
 
@@ -58,22 +59,72 @@ static const float *run_part(struct pass *pass, const float *parameters, float *
     return pass_forward(pass, &forward);
 }
 
-void network_predict(struct pass *pass, const float *parameters, float *buffers,
-                     const struct train_set *set, float *logits, float *embeddings)
+/* Where the parts of a host's set go on a device that has memory of its own. */
+struct staging {
+    const struct backend *backend;
+    void *x, *features;
+};
+
+static struct error *staging_make(const struct network *network, size_t most, bool features,
+                                  struct staging *staging)
+{
+    *staging = (struct staging){.backend = network->backend};
+    if (network->backend->host_memory)
+        return NULL;
+    TRY(backend_room(network->backend, most * series_size(network) * sizeof(float), "series",
+                     &staging->x));
+    if (features)
+        return backend_room(network->backend, most * network->architecture.features * sizeof(float),
+                            "features", &staging->features);
+    return NULL;
+}
+
+static void staging_free(struct staging *staging)
+{
+    staging->backend->release(staging->x);
+    staging->backend->release(staging->features);
+}
+
+/* Brings a part to the device. */
+static void stage_part(const struct network *network, const struct staging *staging,
+                       struct train_set *part)
+{
+    if (!staging->x)
+        return;
+    staging->backend->upload(staging->x, part->x,
+                             part->count * series_size(network) * sizeof *part->x);
+    part->x = staging->x;
+    if (staging->features)
+        staging->backend->upload(staging->features, part->features,
+                                 part->count * network->architecture.features *
+                                     sizeof *part->features);
+    part->features = staging->features;
+}
+
+struct error *network_predict(struct pass *pass, const float *parameters, float *buffers,
+                              const struct train_set *set, float *logits, float *embeddings)
 {
     const struct network *network = pass_network(pass);
     size_t most = pass_most(pass), classes = network->architecture.classes;
+    struct staging staging;
+    struct error *error = staging_make(network, most, set->features != NULL, &staging);
 
-    for (size_t first = 0; first < set->count; first += most) {
+    for (size_t first = 0; !error && first < set->count; first += most) {
         size_t count = set->count - first < most ? set->count - first : most;
         struct train_set part = part_of(network, set, first, count);
-        const float *out = run_part(pass, parameters, buffers, &part, first > 0);
+        const float *out;
 
-        memcpy(logits + first * classes, out, count * classes * sizeof *logits);
-        if (embeddings)
-            memcpy(embeddings + first * network->embedding, pass_embedding(pass),
-                   count * network->embedding * sizeof *embeddings);
+        stage_part(network, &staging, &part);
+        out = run_part(pass, parameters, buffers, &part, first > 0);
+        error = backend_fetch(network->backend, logits + first * classes, out,
+                              count * classes * sizeof *logits);
+        if (!error && embeddings)
+            error = backend_fetch(network->backend, embeddings + first * network->embedding,
+                                  pass_embedding(pass),
+                                  count * network->embedding * sizeof *embeddings);
     }
+    staging_free(&staging);
+    return error;
 }
 
 /* The loss that a set can be held against. */
@@ -88,9 +139,10 @@ double network_evaluate(struct pass *pass, const struct loss *loss, const float 
                         float *buffers, const struct train_set *set, double *accuracy)
 {
     const struct network *network = pass_network(pass);
-    size_t most = pass_most(pass), classes = network->architecture.classes, correct = 0;
+    const struct backend *backend = network->backend;
+    size_t most = pass_most(pass), classes = network->architecture.classes;
     struct loss used = loss_for(loss, set);
-    double sum = 0;
+    double sum = 0, correct = 0, *values = pass_values(pass), part_values[2] = {0, 0};
 
     for (size_t first = 0; first < set->count; first += most) {
         size_t count = set->count - first < most ? set->count - first : most;
@@ -98,65 +150,137 @@ double network_evaluate(struct pass *pass, const struct loss *loss, const float 
         struct targets targets = {part.labels, part.targets};
         const float *logits = run_part(pass, parameters, buffers, &part, first > 0);
 
-        sum += (double)count * loss_value(&used, count, classes, logits, &targets, NULL, NULL);
+        backend->loss(&used, count, classes, logits, &targets, NULL, NULL, values, NULL);
         if (part.labels)
-            correct += count_correct(count, classes, logits, part.labels);
+            backend->count_correct(count, classes, logits, part.labels, values + 1);
+        backend->download(part_values, values, sizeof part_values);
+        sum += (double)count * part_values[0];
+        correct += part_values[1];
     }
     if (accuracy)
-        *accuracy = set->labels ? (double)correct / (double)set->count : NAN;
+        *accuracy = set->labels ? correct / (double)set->count : NAN;
     return sum / (double)set->count;
+}
+
+/* ---- A set on the device ---- */
+
+static void unview_set(const struct network *network, const struct train_set *set,
+                       const struct train_set *view)
+{
+    const struct backend *backend = network->backend;
+
+    backend_view_free(backend, set->x, view->x);
+    backend_view_free(backend, set->features, view->features);
+    backend_view_free(backend, set->labels, view->labels);
+    backend_view_free(backend, set->targets, view->targets);
+}
+
+static struct error *view_set(const struct network *network, const struct train_set *set,
+                              struct train_set *view)
+{
+    const struct backend *backend = network->backend;
+    const struct architecture *a = &network->architecture;
+    const void *x, *features = NULL, *labels = NULL, *targets = NULL;
+    struct error *error;
+
+    error = backend_view(backend, set->x, set->count * series_size(network) * sizeof(float), &x);
+    if (!error)
+        error = backend_view(backend, set->features, set->count * a->features * sizeof(float),
+                             &features);
+    if (!error)
+        error = backend_view(backend, set->labels, set->count * sizeof(int32_t), &labels);
+    if (!error)
+        error =
+            backend_view(backend, set->targets, set->count * a->classes * sizeof(float), &targets);
+    *view = (struct train_set){set->count, x, features, labels, targets};
+    return error;
 }
 
 /* ---- Training ---- */
 
+/* Arrays of one batch and of one epoch are memory of the backend. */
 struct training {
     const struct network *network;
+    const struct backend *backend;
     const struct train_options *options;
     const struct train_set *set, *validation;
+    struct train_set view, validation_view; /* the same, as the backend sees them */
     struct pass *pass;
     struct optimiser optimiser;
-    size_t *order;
+    /* An epoch, for the host and on the device: the order of the series, the losses of batches. */
+    size_t batches;
+    size_t *order, *device_order;
+    double *losses, *device_losses;
+    size_t *batch; /* the number of the batch */
     /* One batch. */
     float *x, *features, *targets, *dlogits, *gradient;
     int32_t *labels;
     float *parameters, *buffers; /* now */
     float *best_parameters, *best_buffers;
+    struct repeated step; /* on a batch of full size */
     struct checkpoint state;
 };
 
-static void *room(size_t count, size_t size)
+/* Rows of nothing have a place, too. */
+static void *room(const struct training *t, size_t count, size_t size)
 {
-    return calloc(count ? count : 1, size);
+    return t->backend->allocate((count ? count : 1) * size);
 }
+
+static struct error *make_batch(struct training *t, size_t batch)
+{
+    const struct network *network = t->network;
+    const struct architecture *a = &network->architecture;
+
+    t->device_order = room(t, t->set->count, sizeof *t->device_order);
+    t->device_losses = room(t, t->batches, sizeof *t->device_losses);
+    t->batch = room(t, 1, sizeof *t->batch);
+    t->x = room(t, batch * series_size(network), sizeof *t->x);
+    t->features = room(t, batch * a->features, sizeof *t->features);
+    t->targets = room(t, batch * a->classes, sizeof *t->targets);
+    t->labels = room(t, batch, sizeof *t->labels);
+    t->dlogits = room(t, batch * a->classes, sizeof *t->dlogits);
+    t->gradient = room(t, network->parameter_count, sizeof *t->gradient);
+    t->parameters = room(t, network->parameter_count, sizeof *t->parameters);
+    t->buffers = room(t, network->buffer_count, sizeof *t->buffers);
+    if (!t->device_order || !t->device_losses || !t->batch || !t->x || !t->features ||
+        !t->targets || !t->labels || !t->dlogits || !t->gradient || !t->parameters || !t->buffers)
+        return error_memory("training");
+    return NULL;
+}
+
+static void copy_values(const struct training *t, size_t count, const float *from, float *to)
+{
+    t->backend->copy_rows(1, count, from, 0, to, 0);
+}
+
+static void full_step(void *context);
 
 static struct error *training_start(struct training *t, float *parameters, float *buffers)
 {
     const struct network *network = t->network;
-    const struct architecture *a = &network->architecture;
     size_t batch = t->options->batch < t->set->count ? t->options->batch : t->set->count;
     size_t held_out = t->validation ? t->validation->count : 0;
 
     /* A condensed set makes small batches; the validation set need not suffer from it. */
     held_out = held_out < EVALUATION_BATCH ? held_out : EVALUATION_BATCH;
+    t->batches = (t->set->count - 1) / batch + 1;
+    TRY(view_set(network, t->set, &t->view));
+    if (t->validation)
+        TRY(view_set(network, t->validation, &t->validation_view));
     TRY(pass_new(network, batch > held_out ? batch : held_out, PASS_BACKWARD, &t->pass));
-    TRY(optimiser_new(&t->options->optimiser, network->backend, network->parameter_count,
-                      &t->optimiser));
-    t->order = room(t->set->count, sizeof *t->order);
-    t->x = room(batch * series_size(network), sizeof *t->x);
-    t->features = room(batch * a->features, sizeof *t->features);
-    t->targets = room(batch * a->classes, sizeof *t->targets);
-    t->labels = room(batch, sizeof *t->labels);
-    t->dlogits = room(batch * a->classes, sizeof *t->dlogits);
-    t->gradient = room(network->parameter_count, sizeof *t->gradient);
-    t->parameters = room(network->parameter_count, sizeof *t->parameters);
-    t->buffers = room(network->buffer_count, sizeof *t->buffers);
+    TRY(optimiser_new(&t->options->optimiser, t->backend, network->parameter_count, &t->optimiser));
+    TRY(optimiser_reserve(&t->optimiser, t->batches));
+    t->order = calloc(t->set->count, sizeof *t->order);
+    t->losses = calloc(t->batches, sizeof *t->losses);
+    if (!t->order || !t->losses)
+        return error_memory("training");
+    TRY(make_batch(t, batch));
+    t->step = (struct repeated){full_step, t, NULL};
     t->best_parameters = parameters;
     t->best_buffers = buffers;
-    if (!t->order || !t->x || !t->features || !t->targets || !t->labels || !t->dlogits ||
-        !t->gradient || !t->parameters || !t->buffers)
-        return error_memory("training");
-    memcpy(t->parameters, parameters, network->parameter_count * sizeof *parameters);
-    memcpy(t->buffers, buffers, network->buffer_count * sizeof *buffers);
+    copy_values(t, network->parameter_count, parameters, t->parameters);
+    copy_values(t, network->buffer_count, buffers, t->buffers);
     t->state.network = network;
     t->state.best = (struct train_result){.validation_loss = NAN, .validation_accuracy = NAN};
     t->state.parameters = t->parameters;
@@ -169,17 +293,20 @@ static struct error *training_start(struct training *t, float *parameters, float
 
 static void training_free(struct training *t)
 {
+    void *const memory[] = {t->device_order, t->device_losses, t->batch,  t->x,
+                            t->features,     t->targets,       t->labels, t->dlogits,
+                            t->gradient,     t->parameters,    t->buffers};
+
+    t->backend->repeat_end(&t->step);
+    unview_set(t->network, t->set, &t->view);
+    if (t->validation)
+        unview_set(t->network, t->validation, &t->validation_view);
     pass_free(t->pass);
     optimiser_free(&t->optimiser);
     free(t->order);
-    free(t->x);
-    free(t->features);
-    free(t->targets);
-    free(t->labels);
-    free(t->dlogits);
-    free(t->gradient);
-    free(t->parameters);
-    free(t->buffers);
+    free(t->losses);
+    for (size_t i = 0; i < sizeof memory / sizeof memory[0]; i++)
+        t->backend->release(memory[i]);
 }
 
 static void digest_set(struct digest *digest, const struct network *network,
@@ -197,8 +324,22 @@ static void digest_set(struct digest *digest, const struct network *network,
         digest_add(digest, set->targets, set->count * a->classes * sizeof *set->targets);
 }
 
+static struct error *digest_values(struct digest *digest, const struct backend *backend,
+                                   const float *values, size_t count)
+{
+    float *host = malloc((count ? count : 1) * sizeof *host);
+    struct error *error;
+
+    if (!host)
+        return error_memory("training");
+    error = backend_fetch(backend, host, values, count * sizeof *host);
+    digest_add(digest, host, count * sizeof *host);
+    free(host);
+    return error;
+}
+
 /* Of all that the result depends on: a checkpoint of anything else must not be used. */
-static void take_fingerprint(struct training *t)
+static struct error *take_fingerprint(struct training *t)
 {
     const struct train_options *o = t->options;
     const struct optimiser_options *p = &o->optimiser;
@@ -216,34 +357,32 @@ static void take_fingerprint(struct training *t)
     digest_set(&digest, t->network, t->set);
     if (t->validation)
         digest_set(&digest, t->network, t->validation);
-    digest_add(&digest, t->parameters, t->network->parameter_count * sizeof *t->parameters);
-    digest_add(&digest, t->buffers, t->network->buffer_count * sizeof *t->buffers);
+    TRY(digest_values(&digest, t->backend, t->parameters, t->network->parameter_count));
+    TRY(digest_values(&digest, t->backend, t->buffers, t->network->buffer_count));
     digest_finish(&digest, t->state.fingerprint);
+    return NULL;
 }
 
-/* Copies the series of a batch together. */
-static void gather(struct training *t, const size_t *order, size_t count)
+/* Copies the series of the batch that is due together. */
+static void gather(struct training *t, size_t count)
 {
     const struct architecture *a = &t->network->architecture;
-    size_t size = series_size(t->network);
+    const struct train_set *set = &t->view;
+    const size_t *order = t->device_order, *batch = t->batch;
+    size_t size = t->options->batch;
 
-    for (size_t i = 0; i < count; i++) {
-        size_t from = order[i];
-
-        memcpy(t->x + i * size, t->set->x + from * size, size * sizeof *t->x);
-        if (a->features)
-            memcpy(t->features + i * a->features, t->set->features + from * a->features,
-                   a->features * sizeof *t->features);
-        if (t->set->labels)
-            t->labels[i] = t->set->labels[from];
-        if (t->set->targets)
-            memcpy(t->targets + i * a->classes, t->set->targets + from * a->classes,
-                   a->classes * sizeof *t->targets);
-    }
+    t->backend->gather(count, series_size(t->network), set->x, order, batch, size, t->x);
+    if (a->features)
+        t->backend->gather(count, a->features, set->features, order, batch, size, t->features);
+    if (set->labels)
+        t->backend->gather(count, 1, set->labels, order, batch, size, t->labels);
+    if (set->targets)
+        t->backend->gather(count, a->classes, set->targets, order, batch, size, t->targets);
 }
 
-/* One step on the gathered batch; its loss. */
-static double train_batch(struct training *t, size_t count, double rate)
+/* One step on the batch that is due.  All that changes from step to step is on the device: which
+ * batch it is, the order of the series and the rates. */
+static void train_batch(struct training *t, size_t count)
 {
     struct forward forward = {.count = count,
                               .x = t->x,
@@ -253,38 +392,95 @@ static double train_batch(struct training *t, size_t count, double rate)
                               .training = true,
                               .momentum = 0.1f};
     struct targets targets = {t->labels, t->targets};
-    const float *logits = pass_forward(t->pass, &forward);
-    double loss = loss_value(&t->options->loss, count, t->network->architecture.classes, logits,
-                             &targets, t->dlogits, NULL);
+    const float *logits;
 
+    gather(t, count);
+    logits = pass_forward(t->pass, &forward);
+    t->backend->loss(&t->options->loss, count, t->network->architecture.classes, logits, &targets,
+                     t->dlogits, NULL, t->device_losses, t->batch);
     pass_backward(t->pass, &(struct backward){.logits = t->dlogits, .parameters = t->gradient});
-    optimiser_step(&t->optimiser, rate, t->gradient, t->parameters);
-    return loss;
+    optimiser_follow(&t->optimiser, t->batch, t->gradient, t->parameters);
+    t->backend->count(t->batch);
 }
 
-static struct error *train_epoch(struct training *t, size_t epoch, double rate, double *loss)
+static void full_step(void *context)
+{
+    struct training *t = context;
+
+    train_batch(t, t->options->batch);
+}
+
+/* What the device must know of an epoch beforehand. */
+static void plan_epoch(struct training *t, size_t epoch, double rate)
 {
     struct random_stream stream =
         random_stream(t->options->seed, RANDOM_SHUFFLE, t->options->index << 32 | epoch);
-    double sum = 0;
 
     for (size_t i = 0; i < t->set->count; i++)
         t->order[i] = i;
     random_shuffle(&stream, t->order, t->set->count);
-    for (size_t first = 0; first < t->set->count; first += t->options->batch) {
-        size_t left = t->set->count - first;
-        size_t count = left < t->options->batch ? left : t->options->batch;
-        double value;
+    t->backend->upload(t->device_order, t->order, t->set->count * sizeof *t->order);
+    for (size_t i = 0; i < t->batches; i++)
+        optimiser_plan(&t->optimiser, i, rate);
+    optimiser_plan_end(&t->optimiser, t->batches);
+    t->backend->zero(t->batch, sizeof *t->batch);
+}
 
-        gather(t, t->order + first, count);
-        value = train_batch(t, count, rate);
-        if (!isfinite(value))
+static struct error *train_epoch(struct training *t, size_t epoch, double rate, double *loss)
+{
+    size_t size = t->options->batch;
+    double sum = 0;
+
+    plan_epoch(t, epoch, rate);
+    for (size_t first = 0; first < t->set->count; first += size) {
+        if (t->set->count - first >= size)
+            t->backend->repeat(&t->step);
+        else
+            train_batch(t, t->set->count - first);
+    }
+    TRY(backend_fetch(t->backend, t->losses, t->device_losses, t->batches * sizeof *t->losses));
+    for (size_t i = 0; i < t->batches; i++) {
+        size_t left = t->set->count - i * size;
+
+        if (!isfinite(t->losses[i]))
             return error_make("training: the loss is not a number in epoch %zu: use a smaller "
                               "learning rate",
                               epoch + 1);
-        sum += value * (double)count;
+        sum += t->losses[i] * (double)(left < size ? left : size);
     }
     *loss = sum / (double)t->set->count;
+    return NULL;
+}
+
+/* By the bits: an exponent of all ones is infinity or not a number.  A loop that becomes vectors.
+ */
+static bool all_finite(const float *values, size_t count)
+{
+    int32_t largest = 0;
+
+    for (size_t i = 0; i < count; i++) {
+        int32_t bits;
+
+        memcpy(&bits, &values[i], sizeof bits);
+        bits &= INT32_MAX;
+        largest = bits > largest ? bits : largest;
+    }
+    return largest < 0x7f800000;
+}
+
+/* The loss may not show yet what the last step has done. */
+static struct error *check_values(const struct training *t, size_t epoch)
+{
+    const struct network *network = t->network;
+    const struct optimiser *optimiser = &t->optimiser;
+
+    if (!all_finite(t->parameters, network->parameter_count) ||
+        !all_finite(t->buffers, network->buffer_count) ||
+        !all_finite(optimiser->first, optimiser->count) ||
+        (optimiser->second && !all_finite(optimiser->second, optimiser->count)))
+        return error_make("training: the network has values that are not finite after epoch %zu: "
+                          "use a smaller learning rate",
+                          epoch + 1);
     return NULL;
 }
 
@@ -317,9 +513,8 @@ static void keep_best(struct training *t, const struct train_epoch *epoch)
     best->best_epoch = epoch->epoch;
     best->validation_loss = epoch->validation_loss;
     best->validation_accuracy = epoch->validation_accuracy;
-    memcpy(t->best_parameters, t->parameters,
-           t->network->parameter_count * sizeof *t->best_parameters);
-    memcpy(t->best_buffers, t->buffers, t->network->buffer_count * sizeof *t->best_buffers);
+    copy_values(t, t->network->parameter_count, t->parameters, t->best_parameters);
+    copy_values(t, t->network->buffer_count, t->buffers, t->best_buffers);
 }
 
 static struct error *save_if_due(struct training *t, bool now)
@@ -356,9 +551,10 @@ static struct error *run_epoch(struct training *t, bool *go_on)
                                 .buffers = t->buffers};
 
     TRY(train_epoch(t, t->state.epoch, rate, &epoch.loss));
+    TRY(check_values(t, t->state.epoch));
     if (validation_is_due(t))
         epoch.validation_loss = network_evaluate(t->pass, &options->loss, t->parameters, t->buffers,
-                                                 t->validation, &epoch.validation_accuracy);
+                                                 &t->validation_view, &epoch.validation_accuracy);
     t->state.epoch++;
     keep_best(t, &epoch);
     epoch.best_epoch = t->state.best.best_epoch;
@@ -401,7 +597,7 @@ static struct error *run(struct training *t, struct train_result *result)
     bool found = false, go_on;
 
     if (t->options->checkpoint) {
-        take_fingerprint(t);
+        TRY(take_fingerprint(t));
         TRY(checkpoint_read(t->options->checkpoint, &t->state, &found));
     }
     go_on = t->state.epoch < t->options->epochs && !patience_is_over(t);
@@ -409,15 +605,18 @@ static struct error *run(struct training *t, struct train_result *result)
         TRY(run_epoch(t, &go_on));
     *result = t->state.best;
     result->epochs = t->state.epoch;
-    return NULL;
+    return backend_check(t->backend);
 }
 
 struct error *train_network(const struct network *network, const struct train_options *options,
                             const struct train_set *set, const struct train_set *validation,
                             float *parameters, float *buffers, struct train_result *result)
 {
-    struct training training = {
-        .network = network, .options = options, .set = set, .validation = validation};
+    struct training training = {.network = network,
+                                .backend = network->backend,
+                                .options = options,
+                                .set = set,
+                                .validation = validation};
     struct error *error;
 
     if (options->epochs == 0 || options->batch == 0)

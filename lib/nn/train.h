@@ -34,7 +34,7 @@ struct train_epoch {
     double validation_loss;            /* NaN without a validation set, or when it was not run */
     double validation_accuracy;        /* share; NaN without labels */
     size_t best_epoch;                 /* so far */
-    const float *parameters, *buffers; /* as they are now, for trajectories */
+    const float *parameters, *buffers; /* as they are now, memory of the backend: trajectories */
 };
 
 /* Which epoch is the best. */
@@ -76,21 +76,22 @@ struct train_result {
     bool interrupted;                            /* progress said so */
 };
 
-/* Trains from the given parameters and buffers (host memory) and leaves the best there.  validation
- * may be NULL: then the last epoch is the best.  If a loss stops being a number the error says
- * when, and the parameters are the best until then. */
+/* Trains from the given parameters and buffers (memory of the backend) and leaves the best there.
+ * validation may be NULL: then the last epoch is the best.  If a loss or a value of the network
+ * stops being a number the error says when, and the parameters are the best until then. */
 struct error *train_network(const struct network *network, const struct train_options *options,
                             const struct train_set *set, const struct train_set *validation,
                             float *parameters, float *buffers,
                             struct train_result *result) MUST_CHECK;
 
 /* Logits (N, V) and, if not NULL, embeddings (N, network->embedding) of all series, by the running
- * statistics.  pass says how many at a time. */
-void network_predict(struct pass *pass, const float *parameters, float *buffers,
-                     const struct train_set *set, float *logits, float *embeddings);
+ * statistics.  pass says how many at a time.  The set and the results are host memory. */
+struct error *network_predict(struct pass *pass, const float *parameters, float *buffers,
+                              const struct train_set *set, float *logits,
+                              float *embeddings) MUST_CHECK;
 
-/* Mean loss over the set; *accuracy, if not NULL, is the share of right answers (NaN without
- * labels). */
+/* Mean loss over the set, which is memory of the backend; *accuracy, if not NULL, is the share of
+ * right answers (NaN without labels). */
 double network_evaluate(struct pass *pass, const struct loss *loss, const float *parameters,
                         float *buffers, const struct train_set *set, double *accuracy);
 

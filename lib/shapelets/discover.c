@@ -207,6 +207,13 @@ static struct error *set_chunks(struct search *search)
     return NULL;
 }
 
+static struct error *device_memory(const struct search *search)
+{
+    const char *fault = search->options->device->fault();
+
+    return fault ? error_make("%s", fault) : error_memory("the series on the device");
+}
+
 static struct error *worker_make(const struct search *search, struct search_worker *worker)
 {
     size_t most = search->most_candidates, count = search->dataset->count;
@@ -218,6 +225,12 @@ static struct error *worker_make(const struct search *search, struct search_work
             largest = &search->chunks[i];
     TRY(candidates_clone(largest, &worker->kept));
     TRY(distance_scratch_make(largest, &worker->distance));
+    if (search->options->device) {
+        worker->on_device =
+            search->options->device->worker_open(largest, search->batches[0].end_block);
+        if (!worker->on_device)
+            return device_memory(search);
+    }
     TRY(gain_scratch_make(count, search->dataset->classes, &worker->gain));
     worker->table = malloc(most * search->stride * sizeof *worker->table);
     worker->histogram = malloc(most * BINS * classes * sizeof *worker->histogram);
@@ -235,8 +248,10 @@ static struct error *worker_make(const struct search *search, struct search_work
     return NULL;
 }
 
-static void worker_free(struct search_worker *worker)
+static void worker_free(const struct search *search, struct search_worker *worker)
 {
+    if (worker->on_device)
+        search->options->device->worker_close(worker->on_device);
     candidates_free(&worker->kept);
     distance_scratch_free(&worker->distance);
     gain_scratch_free(&worker->gain);
@@ -309,6 +324,29 @@ static struct error *search_make(struct search *search, const size_t *counts)
     return set_workers(search);
 }
 
+/* The series of a channel. */
+static void series_free(struct search *search)
+{
+    if (search->on_device)
+        search->options->device->series_close(search->on_device);
+    search->on_device = NULL;
+    series_blocks_free(&search->blocks);
+}
+
+static struct error *series_make(struct search *search, size_t channel)
+{
+    const struct distance_device *device = search->options->device;
+
+    series_free(search);
+    TRY(series_blocks_make(search->dataset, channel, search->order, &search->blocks));
+    if (device) {
+        search->on_device = device->series_open(&search->blocks);
+        if (!search->on_device)
+            return device_memory(search);
+    }
+    return NULL;
+}
+
 static void search_free(struct search *search)
 {
     for (size_t i = 0; search->problems && i < search->problem_count; i++)
@@ -318,7 +356,7 @@ static void search_free(struct search *search)
     for (size_t i = 0; search->lists && i < search->plan.lists; i++)
         shortlist_free(&search->lists[i]);
     for (unsigned i = 0; search->workers && i < search->worker_count; i++)
-        worker_free(&search->workers[i]);
+        worker_free(search, &search->workers[i]);
     free(search->xlogx);
     free(search->problems);
     free(search->order);
@@ -330,7 +368,7 @@ static void search_free(struct search *search)
     free(search->lists);
     free((void *)search->entry);
     free(search->workers);
-    series_blocks_free(&search->blocks);
+    series_free(search);
     pthread_mutex_destroy(&search->lock);
 }
 
@@ -346,8 +384,7 @@ static struct error *search_channel(struct search *search, size_t channel, struc
     double doubt;
 
     search->channel = channel;
-    series_blocks_free(&search->blocks);
-    TRY(series_blocks_make(search->dataset, channel, search->order, &search->blocks));
+    TRY(series_make(search, channel));
     TRY(distance_doubt(&search->blocks, &doubt));
     for (unsigned i = 0; i < search->worker_count; i++)
         search->workers[i].distance.doubt = doubt;
@@ -356,6 +393,8 @@ static struct error *search_channel(struct search *search, size_t channel, struc
         atomic_store(&search->entry[i], -1.0F);
     }
     parallel_for(search->dataset->count, search_source, search);
+    if (search->options->device && search->options->device->fault())
+        return device_memory(search);
     return select_final(&search->plan, search->lists, &measure, chosen, count);
 }
 

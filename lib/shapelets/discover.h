@@ -12,6 +12,7 @@
 
 #include "dataset.h"
 #include "error.h"
+#include "shapelets/distance_device.h"
 #include "shapelets/select.h"
 #include "slp.h"
 
@@ -27,6 +28,7 @@ struct discover_options {
     size_t k;               /* shapelets for each channel */
     enum selection selection;
     bool keep_all; /* measure every candidate to the end: for tests and comparisons */
+    const struct distance_device *device; /* what measures; NULL: the processor.  The same pool. */
     /* Called from any thread after each series; may be NULL. */
     void (*progress)(void *context, size_t done, size_t total);
     void *progress_context;

@@ -31,6 +31,7 @@ struct search_worker {
     struct candidates kept;
 
     struct distance_scratch distance;
+    void *on_device; /* instead of it, where a device measures */
     struct gain_scratch gain;
     float *table;                /* (candidates, stride) distances */
     uint32_t *histogram;         /* (candidates, classes, BINS) */
@@ -72,6 +73,7 @@ struct search {
     /* Of the current channel. */
     size_t channel;
     struct series_blocks blocks;
+    void *on_device; /* the same, where a device measures */
     struct shortlist *lists;
     _Atomic float *entry; /* shortlist_entry of each list, readable without the lock */
 };

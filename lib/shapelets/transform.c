@@ -85,8 +85,20 @@ struct error *transform_make(const struct shapelet_pool *pool, size_t channels, 
     return error;
 }
 
+struct error *transform_to_device(struct transform *transform,
+                                  const struct transform_device *device)
+{
+    if (!device)
+        return NULL;
+    transform->device = device;
+    transform->on_device = device->open(transform);
+    return transform->on_device ? NULL : error_memory("the shapelets on the device");
+}
+
 void transform_free(struct transform *transform)
 {
+    if (transform->on_device)
+        transform->device->close(transform->on_device);
     free(transform->shapelets);
     free(transform->order);
     free(transform->first);
@@ -182,6 +194,10 @@ void transform_forward(const struct transform *transform, const float *x, size_t
 {
     struct forward call = {transform, x, features, places, kernel()};
 
+    if (transform->on_device) {
+        transform->device->forward(transform->on_device, x, count, features, places);
+        return;
+    }
     parallel_for(count, forward_series, &call);
 }
 
@@ -223,5 +239,9 @@ void transform_backward(const struct transform *transform, const float *x, size_
 {
     struct backward call = {transform, x, features, upstream, places, dx};
 
+    if (transform->on_device) {
+        transform->device->backward(transform->on_device, x, count, features, places, upstream, dx);
+        return;
+    }
     parallel_for(count, backward_series, &call);
 }

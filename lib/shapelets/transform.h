@@ -28,6 +28,19 @@ struct transform_shapelet {
     size_t low, places; /* tried at low..low+places-1 */
 };
 
+struct transform;
+
+/* The transform on a device that is not the processor. */
+struct transform_device {
+    /* What the device needs to know of it; NULL when it has no memory left. */
+    void *(*open)(const struct transform *transform);
+    void (*close)(void *state);
+    /* transform_forward and transform_backward on memory of the device. */
+    void (*forward)(void *state, const float *x, size_t count, float *features, uint32_t *places);
+    void (*backward)(void *state, const float *x, size_t count, const float *features,
+                     const uint32_t *places, const float *upstream, float *dx);
+};
+
 struct transform {
     size_t count; /* K: shapelets */
     size_t channels, steps;
@@ -38,6 +51,8 @@ struct transform {
     unsigned workers;
     size_t scratch_size;
     float *scratch; /* per worker: a padded copy of one channel, and the sums at its places */
+    const struct transform_device *device;
+    void *on_device; /* NULL: the processor does it */
 };
 
 /* For series of (channels, steps).  window: half width W around the start of each shapelet,
@@ -46,6 +61,11 @@ struct transform {
 struct error *transform_make(const struct shapelet_pool *pool, size_t channels, size_t steps,
                              size_t window, struct transform *transform) MUST_CHECK;
 void transform_free(struct transform *transform);
+
+/* From now on the arrays of the functions below are memory of that device (NULL: of the processor,
+ * as it is from the start). */
+struct error *transform_to_device(struct transform *transform,
+                                  const struct transform_device *device) MUST_CHECK;
 
 /* features (N, K) of x (N, C, L); places (N, K), if not NULL, where each distance was found (the
  * first of equals), which the gradient needs. */

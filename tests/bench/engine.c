@@ -26,6 +26,7 @@ static const struct {
               {"Pedestrian", 1, 24, 82}};
 
 enum { SHAPES = sizeof shapes / sizeof shapes[0], BATCH = 256, RUNS = 40, FEWEST_RUNS = 4 };
+enum { SMALL_SHAPE = 2 };
 
 static void check(struct error *error)
 {
@@ -165,11 +166,12 @@ static void synthesis_step(struct job *job)
     struct matching matching = {0.01, 10.0, false};
     struct forward forward = forward_of(job);
     const float *logits;
+    double apart;
 
     forward.statistics = true;
     logits = pass_forward(job->pass, &forward);
     loss_value(&loss, job->batch, job->classes, logits, &targets, job->dlogits, NULL);
-    pass_match(job->pass, &matching);
+    pass_match(job->pass, &matching, &apart);
     pass_backward(job->pass, &(struct backward){.logits = job->dlogits, .x = job->dx});
     optimiser_step(&job->optimiser, 1e-3, job->dx, job->x);
     job->same = true;
@@ -272,6 +274,25 @@ static void run_products(size_t shape, const char *threads)
     tear_down(&job);
 }
 
+/* What condensation does over and over: the few series of a condensed set as one batch.
+ * Microseconds of a gradient, and of one with a product with the Hessian. */
+static void run_small(const char *threads)
+{
+    static const size_t batches[] = {6, 30, 60};
+    struct optimiser_options options = optimiser_defaults(OPTIMISER_SGD);
+
+    for (size_t i = 0; i < sizeof batches / sizeof batches[0]; i++) {
+        struct job job;
+        char name[32];
+
+        snprintf(name, sizeof name, "%s/%zu", shapes[SMALL_SHAPE].name, batches[i]);
+        set_up(&job, SMALL_SHAPE, batches[i], PASS_BACKWARD | PASS_TANGENT, &options, false);
+        report("small", name, threads, 1e6 * time_of(&job, gradient_step));
+        report("small-product", name, threads, 1e6 * time_of(&job, product_step));
+        tear_down(&job);
+    }
+}
+
 static void run_sgemm(const char *threads)
 {
     enum { SIZE = 768 };
@@ -304,6 +325,8 @@ int main(int argc, char **argv)
         clock_used = CLOCK_MONOTONIC;
     if (!*job || strcmp(job, "sgemm") == 0)
         run_sgemm(threads);
+    if (!*job || strcmp(job, "small") == 0)
+        run_small(threads);
     for (size_t shape = 0; shape < SHAPES; shape++) {
         if (!*job || strcmp(job, "train") == 0)
             run_training(shape, threads);

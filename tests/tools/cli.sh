@@ -61,6 +61,13 @@ test_that 'bytes do not depend on the number of threads' '
     cmp threads-1 threads-2
     cmp threads-1 threads-7
 '
+test_that 'the environment says how many threads where the command does not' '
+    fails 2 "SHAPECOND_THREADS): '"'many'"' is not a whole number" env SHAPECOND_THREADS=many sc-gen cbf
+    fails 2 "is too large" env SHAPECOND_THREADS=1000 sc-gen cbf
+    SHAPECOND_THREADS=3 sc-gen --help | grep -q -e "--threads.*\[3\]"
+    SHAPECOND_THREADS=3 sc-gen --threads 2 --help | grep -q -e "--threads.*\[2\]"
+    SHAPECOND_THREADS= sc-gen --help | grep -q -e "--threads.*\[0\]"
+'
 test_that 'a failed run leaves no file and keeps an old one' '
     printf old >kept
     printf "not a dataset" >bad.npy

@@ -94,6 +94,10 @@ test_that 'a diverging run says so and loses nothing' '
     fails 1 "the loss is not a number in epoch" \
         sc-teacher train.npy --optimiser sgd --rate 1000 --network "cnn norm=none" --epochs 50 \
         -o kept.tch
+    # Statistics that overflow show in no loss.
+    fails 1 "values that are not finite after epoch" \
+        sc-teacher train.npy --optimiser sgd --rate 1000 --schedule constant \
+        --network "cnn depth=2 width=8" --epochs 50 -o kept.tch
     test "$(cat kept.tch)" = precious
 '
 test_that 'sets that do not go together are refused with the reason, before any work' '

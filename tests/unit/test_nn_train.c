@@ -241,9 +241,9 @@ static void a_pass_works_when_threads_are_added_after_it_was_made(void **state)
     set_up(&f);
     parallel_set_threads(1);
     assert_ok(pass_new(f.network, 20, 0, &pass));
-    network_predict(pass, f.parameters, f.buffers, &f.validation, before, NULL);
+    assert_ok(network_predict(pass, f.parameters, f.buffers, &f.validation, before, NULL));
     parallel_set_threads(4);
-    network_predict(pass, f.parameters, f.buffers, &f.validation, after, NULL);
+    assert_ok(network_predict(pass, f.parameters, f.buffers, &f.validation, after, NULL));
     assert_memory_equal(before, after, sizeof before);
     parallel_set_threads(0);
     pass_free(pass);
@@ -385,6 +385,37 @@ static void a_loss_that_is_not_a_number_is_an_error_and_the_best_stays(void **st
     tear_down(&f);
 }
 
+/* The loss of an epoch's last step says nothing about what it did, or about running statistics. */
+static void infinity_that_no_loss_shows_is_an_error(void **state)
+{
+    struct fixture f;
+    struct train_options options = quick();
+    struct train_result result;
+
+    (void)state;
+    options.batch = SERIES;
+    options.epochs = 1;
+    set_up_with(&f, "cnn depth=2 width=8 norm=none");
+    options.optimiser = optimiser_defaults(OPTIMISER_SGD);
+    options.optimiser.rate = 1e300;
+    assert_fails(
+        "values that are not finite after epoch 1",
+        train_network(f.network, &options, &f.set, NULL, f.parameters, f.buffers, &result));
+    for (size_t i = 0; i < f.network->parameter_count; i++)
+        assert_true(isfinite(f.parameters[i]));
+    tear_down(&f);
+
+    set_up(&f);
+    f.parameters[0] = 1e25f; /* its variance is too large for a float */
+    options.optimiser.rate = 1e-6;
+    assert_fails(
+        "values that are not finite after epoch 1",
+        train_network(f.network, &options, &f.set, NULL, f.parameters, f.buffers, &result));
+    for (size_t i = 0; i < f.network->buffer_count; i++)
+        assert_true(isfinite(f.buffers[i]));
+    tear_down(&f);
+}
+
 static void soft_labels_are_learned(void **state)
 {
     struct fixture f;
@@ -444,6 +475,7 @@ int main(void)
         cmocka_unit_test(only_epochs_that_were_validated_are_chosen),
         cmocka_unit_test(training_stops_early_when_nothing_gets_better),
         cmocka_unit_test(a_loss_that_is_not_a_number_is_an_error_and_the_best_stays),
+        cmocka_unit_test(infinity_that_no_loss_shows_is_an_error),
         cmocka_unit_test(soft_labels_are_learned),
         cmocka_unit_test(sets_that_do_not_fit_are_refused),
     };

@@ -94,7 +94,7 @@ static void ask_stranger(struct fixture *f)
     buffers = calloc(network->buffer_count + 1, sizeof *buffers);
     network_initialise(network, 77, 0, parameters, buffers);
     assert_ok(pass_new(network, SERIES, 0, &pass));
-    network_predict(pass, parameters, buffers, &all, f->soft, NULL);
+    assert_ok(network_predict(pass, parameters, buffers, &all, f->soft, NULL));
     for (size_t i = 0; i < SERIES; i++) {
         f->labels[i] = 0;
         for (int32_t c = 1; c < CLASSES; c++)

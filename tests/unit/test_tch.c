@@ -53,7 +53,7 @@ static void a_teacher_written_by_pytorch_gives_pytorchs_logits(void **state)
     set.x = x.data;
     logits = calloc(expected.count, sizeof *logits);
     assert_ok(pass_new(teacher.network, 3, 0, &pass)); /* in two parts */
-    network_predict(pass, teacher.parameters, teacher.buffers, &set, logits, NULL);
+    assert_ok(network_predict(pass, teacher.parameters, teacher.buffers, &set, logits, NULL));
     for (size_t i = 0; i < expected.count; i++)
         assert_near(logits[i], ((float *)expected.data)[i], 2e-6);
     pass_free(pass);
@@ -138,7 +138,28 @@ static void broken_teachers_are_refused_with_the_reason(void **state)
     assert_fails("ends before its array",
                  read_changed("tensor classifier.bias\n", "tensor classifier.bias\ntensor more\n"));
     assert_fails("vanish", read_changed("length=14", "length=2"));
+    assert_fails(
+        "features.1.running_var: value 0 is negative",
+        read_changed("mean\ntensor features.1.running_var", "var\ntensor features.1.running_mean"));
     assert_fails("zero byte", read_changed("end\n\x93NUMPY", "note "));
+}
+
+/* Names are looked for among those before them. */
+static void more_tensors_than_any_network_has_are_refused_soon(void **state)
+{
+    char *bytes;
+    size_t size;
+    FILE *stream = open_memstream(&bytes, &size);
+    struct tch tch;
+
+    (void)state;
+    fputs("%TCH 1\nnetwork cnn\n", stream);
+    for (int i = 0; i < 100000; i++)
+        fprintf(stream, "tensor features.0.weight.%d\n", i);
+    fputs("end\n", stream);
+    fclose(stream);
+    assert_fails("more than 4096 tensors", tch_read_memory(bytes, size, &tch));
+    free(bytes);
 }
 
 static void every_cut_of_a_teacher_is_refused(void **state)
@@ -197,6 +218,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(a_teacher_written_by_pytorch_gives_pytorchs_logits),
         cmocka_unit_test(a_teacher_survives_writing_and_reading),
         cmocka_unit_test(broken_teachers_are_refused_with_the_reason),
+        cmocka_unit_test(more_tensors_than_any_network_has_are_refused_soon),
         cmocka_unit_test(every_cut_of_a_teacher_is_refused),
         cmocka_unit_test(values_that_are_not_finite_are_refused),
     };

@@ -18,6 +18,7 @@ static const struct cli_program *current;
 static bool quiet;
 /* The options that were given and matter for the result, as " --name=value ...". */
 static char *recorded;
+static const char *recorded_device;
 
 static const struct cli_option common_options[] = {
     {'o', "output", "FILE", CLI_FILE, CLI_AT(cli_common, output),
@@ -108,7 +109,8 @@ static void print_default(const struct cli_option *option, const void *options)
         printf(" [%llu]", (unsigned long long)*(const uint64_t *)member);
         break;
     case CLI_REAL:
-        printf(" [%g]", *(const double *)member);
+        if (!isnan(*(const double *)member)) /* else it depends on other options */
+            printf(" [%g]", *(const double *)member);
         break;
     case CLI_CHOICE:
         printf(" [%s]", option->choices[*(const int *)member]);
@@ -365,6 +367,16 @@ static void check_files(const struct cli_common *common)
         cli_usage("--output needs a file name");
 }
 
+/* For whoever runs several programs at once and would have to tell each of them. */
+static void threads_of_environment(struct cli_common *common)
+{
+    static const struct cli_option option = {.name = "threads (SHAPECOND_THREADS)", .high = 256};
+    const char *text = getenv("SHAPECOND_THREADS");
+
+    if (text && *text)
+        parse_size(&option, text, &common->threads);
+}
+
 void cli_parse(int argc, char **argv, const struct cli_program *program, void *options)
 {
     struct cli_common *common = options;
@@ -372,6 +384,7 @@ void cli_parse(int argc, char **argv, const struct cli_program *program, void *o
 
     current = program;
     common->output = "-";
+    threads_of_environment(common);
     /* The arguments that are no options move to the front, over those that were read already. */
     common->files = (const char **)argv;
     for (int i = 1; i < argc;) {
@@ -403,6 +416,11 @@ const char *cli_input(const struct cli_common *common)
 
 /* ---- Provenance ---- */
 
+void cli_record_device(const char *name)
+{
+    recorded_device = name;
+}
+
 void cli_record(const struct cli_common *common, char **notes, const char *const *digests,
                 size_t count)
 {
@@ -418,6 +436,8 @@ void cli_record(const struct cli_common *common, char **notes, const char *const
     for (size_t i = 0; current->words && i < common->file_count; i++)
         fprintf(stream, " %s", common->files[i]);
     fputs(recorded ? recorded : "", stream);
+    if (recorded_device)
+        fprintf(stream, " --device=%s", recorded_device);
     if (current->random)
         fprintf(stream, " --seed=%llu", (unsigned long long)common->seed);
     for (size_t i = 0; i < count; i++) {

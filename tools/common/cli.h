@@ -73,8 +73,8 @@ struct cli_program {
 };
 
 /* Reads the command line into options, whose defaults the caller has set (seed, threads and quiet
- * start as 0).  Handles --help and --version, sets the thread count, installs signal handlers that
- * remove temporary files. */
+ * start as 0, threads as what SHAPECOND_THREADS says).  Handles --help and --version, sets the
+ * thread count, installs signal handlers that remove temporary files. */
 void cli_parse(int argc, char **argv, const struct cli_program *program, void *options);
 
 /* Prints "program: message" and exits with 1 if there is an error. */
@@ -90,6 +90,9 @@ void cli_warn(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
 /* The first file argument, or "-". */
 const char *cli_input(const struct cli_common *common);
+
+/* The provenance is to say that this device computed: results of others are a little different. */
+void cli_record_device(const char *name);
 
 /* Adds this run to the provenance in *notes (malloc'ed, may be NULL): tool, version, the options
  * that matter for the result, seed, and the digests of the inputs (those that are NULL or "" are

@@ -20,9 +20,10 @@ size_t shapelets_window(const char *text)
     return (size_t)window;
 }
 
-struct feature_source shapelets_source(const struct shapelets_cli *cli, struct shapelet_pool *pool)
+struct feature_source shapelets_source(const struct shapelets_cli *cli, const struct device *device,
+                                       struct shapelet_pool *pool)
 {
-    struct feature_source source = {.window = shapelets_window(cli->window)};
+    struct feature_source source = {.window = shapelets_window(cli->window), .device = device};
 
     memset(pool, 0, sizeof *pool);
     if (cli->window && !cli->pool)

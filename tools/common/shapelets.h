@@ -23,7 +23,9 @@ struct shapelets_cli {
 /* "20", "full" or "found", for transform_make.  Usage errors exit. */
 size_t shapelets_window(const char *text);
 
-/* Reads the pool, if one is given; pool is all zeros without.  The source points to it. */
-struct feature_source shapelets_source(const struct shapelets_cli *cli, struct shapelet_pool *pool);
+/* Reads the pool, if one is given; pool is all zeros without.  The source points to it and to the
+ * device. */
+struct feature_source shapelets_source(const struct shapelets_cli *cli, const struct device *device,
+                                       struct shapelet_pool *pool);
 
 #endif

@@ -1,0 +1,307 @@
+/* Each expert is one task.  As many as there are threads are trained at a time and then written in
+ * order, so the file is the same for any number of threads and never in memory as a whole. */
+#include "match/experts.h"
+
+#include <math.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/parallel.h"
+#include "base/random.h"
+#include "match/experts_checkpoint.h"
+#include "nn/backend_cpu.h"
+#include "nn/optimiser.h"
+
+struct expert_options expert_defaults(void)
+{
+    return (struct expert_options){.count = 20, .epochs = 6, .rate = 0.02};
+}
+
+/* Where no size is given an epoch has about EPOCH_STEPS steps, so that it takes an expert about as
+ * far whatever the size of the set. */
+enum { EPOCH_STEPS = 20, SMALLEST_BATCH = 16, LARGEST_BATCH = 1024 };
+
+static size_t batch_size(const struct expert_options *options, size_t series)
+{
+    size_t batch = options->batch;
+
+    if (batch == 0) {
+        batch = series / EPOCH_STEPS;
+        batch = batch < SMALLEST_BATCH ? SMALLEST_BATCH : batch;
+        batch = batch > LARGEST_BATCH ? LARGEST_BATCH : batch;
+    }
+    return batch < series ? batch : series;
+}
+
+/* What one expert needs while it is trained. */
+struct apprentice {
+    struct model_run *run;
+    struct optimiser optimiser;
+    float *parameters, *buffers, *gradient; /* now */
+    float *x;                               /* (batch, C, L) */
+    int32_t *labels;                        /* (batch,) */
+    size_t *order;                          /* (N,) */
+    float *points;                          /* (epochs + 1, parameters) */
+    struct error *error;
+};
+
+struct school {
+    const struct expert_options *options;
+    const struct dataset *set;
+    struct model model;
+    size_t batch;
+    size_t places; /* experts at a time */
+    struct apprentice *apprentices;
+    size_t first; /* expert that the first of them is */
+    atomic_size_t done;
+};
+
+/* ---- Memory ---- */
+
+static struct error *make_apprentice(const struct school *school, struct apprentice *one)
+{
+    const struct expert_options *options = school->options;
+    struct optimiser_options sgd = optimiser_defaults(OPTIMISER_SGD);
+    size_t parameters = school->model.parameter_count;
+
+    sgd.momentum = options->momentum;
+    sgd.weight_decay = options->decay;
+    TRY(model_run_new(&school->model, school->batch, PASS_BACKWARD, &one->run));
+    TRY(optimiser_new(&sgd, backend_cpu(), parameters, &one->optimiser));
+    one->parameters = calloc(parameters, sizeof *one->parameters);
+    one->gradient = calloc(parameters, sizeof *one->gradient);
+    one->buffers = calloc(school->model.buffer_count + 1, sizeof *one->buffers);
+    one->x = calloc(school->batch, school->set->channels * school->set->length * sizeof *one->x);
+    one->labels = calloc(school->batch, sizeof *one->labels);
+    one->order = calloc(school->set->count, sizeof *one->order);
+    one->points = calloc(options->epochs + 1, parameters * sizeof *one->points);
+    if (!one->parameters || !one->gradient || !one->buffers || !one->x || !one->labels ||
+        !one->order || !one->points)
+        return error_memory("an expert");
+    return NULL;
+}
+
+static struct error *school_make(struct school *school)
+{
+    const struct expert_options *options = school->options;
+
+    school->batch = batch_size(options, school->set->count);
+    school->places = parallel_threads() < options->count ? parallel_threads() : options->count;
+    TRY(model_new(&options->architecture, options->two_towers, &school->model));
+    school->apprentices = calloc(school->places, sizeof *school->apprentices);
+    if (!school->apprentices)
+        return error_memory("experts");
+    for (size_t i = 0; i < school->places; i++)
+        TRY(make_apprentice(school, &school->apprentices[i]));
+    return NULL;
+}
+
+static void school_free(struct school *school)
+{
+    for (size_t i = 0; school->apprentices && i < school->places; i++) {
+        struct apprentice *one = &school->apprentices[i];
+
+        model_run_free(one->run);
+        optimiser_free(&one->optimiser);
+        free(one->parameters);
+        free(one->gradient);
+        free(one->buffers);
+        free(one->x);
+        free(one->labels);
+        free(one->order);
+        free(one->points);
+        error_free(one->error);
+    }
+    free(school->apprentices);
+    model_free(&school->model);
+}
+
+/* ---- Training ---- */
+
+/* One batch of the epoch's order. */
+static double train_batch(const struct school *school, struct apprentice *one, size_t first)
+{
+    const struct dataset *set = school->set;
+    static const struct loss cross_entropy = {LOSS_LABELS, 1, 1};
+    size_t series = set->channels * set->length, left = set->count - first;
+    size_t count = left < school->batch ? left : school->batch;
+    struct targets targets = {.labels = one->labels};
+    struct model_batch batch = {.count = count,
+                                .x = one->x,
+                                .parameters = one->parameters,
+                                .buffers = one->buffers,
+                                .training = true,
+                                .momentum = 0.1f};
+    double loss;
+
+    for (size_t n = 0; n < count; n++) {
+        size_t from = one->order[first + n];
+
+        memcpy(one->x + n * series, set->x + from * series, series * sizeof *one->x);
+        one->labels[n] = set->y[from];
+    }
+    loss = model_loss(one->run, &batch, &cross_entropy, &targets, one->gradient, NULL);
+    optimiser_step(&one->optimiser, school->options->rate, one->gradient, one->parameters);
+    return loss * (double)count;
+}
+
+static double train_epoch(const struct school *school, struct apprentice *one, size_t expert,
+                          size_t epoch)
+{
+    size_t count = school->set->count;
+    uint64_t index = ((uint64_t)expert << 32) + epoch;
+    struct random_stream stream = random_stream(school->options->seed, RANDOM_MATCH_EXPERT, index);
+    double sum = 0;
+
+    for (size_t i = 0; i < count; i++)
+        one->order[i] = i;
+    random_shuffle(&stream, one->order, count);
+    for (size_t first = 0; first < count; first += school->batch)
+        sum += train_batch(school, one, first);
+    return sum / (double)count;
+}
+
+static struct error *train_expert(struct school *school, struct apprentice *one, size_t expert)
+{
+    const struct expert_options *options = school->options;
+    size_t parameters = school->model.parameter_count;
+
+    model_initialise(&school->model, options->seed, expert, one->parameters, one->buffers);
+    optimiser_reset(&one->optimiser);
+    memcpy(one->points, one->parameters, parameters * sizeof *one->points);
+    for (size_t epoch = 1; epoch <= options->epochs; epoch++) {
+        double loss = train_epoch(school, one, expert, epoch);
+        size_t done = atomic_fetch_add(&school->done, 1) + 1;
+
+        if (!isfinite(loss))
+            return error_make("expert %zu, epoch %zu: the loss is no longer a number; a smaller "
+                              "rate than %g may help",
+                              expert + 1, epoch, options->rate);
+        memcpy(one->points + epoch * parameters, one->parameters, parameters * sizeof *one->points);
+        if (options->progress)
+            options->progress(options->context, done, options->count * options->epochs, loss);
+    }
+    return NULL;
+}
+
+static void train_task(void *context, size_t task, unsigned worker)
+{
+    struct school *school = context;
+
+    (void)worker;
+    school->apprentices[task].error =
+        train_expert(school, &school->apprentices[task], school->first + task);
+}
+
+/* ---- Writing ---- */
+
+static struct error *write_head(const struct school *school, const char *notes, FILE *stream)
+{
+    const struct expert_options *options = school->options;
+    size_t shape[] = {options->count, options->epochs + 1, school->model.parameter_count};
+    char network[ARCHITECTURE_TEXT], *text;
+    size_t size = sizeof network + 16 + (notes ? strlen(notes) : 0);
+    struct npy_error npy;
+    int failed;
+
+    text = malloc(size);
+    if (!text)
+        return error_memory("the head of the experts");
+    architecture_print(&options->architecture, network);
+    snprintf(text, size, "%s\ntowers=%zu%s%s", network, school->model.towers, notes ? "\n" : "",
+             notes ? notes : "");
+    failed = npy_write_strings(stream, &(const char *){text}, 0, 1, &npy) ||
+             npy_write_header(stream, NPY_FLOAT, sizeof(float), 3, shape, &npy);
+    free(text);
+    return failed ? error_make("%s", npy.message) : NULL;
+}
+
+static struct error *write_points(const struct school *school, const float *points, FILE *stream)
+{
+    size_t floats = (school->options->epochs + 1) * school->model.parameter_count;
+
+    if (fwrite(points, sizeof *points, floats, stream) != floats)
+        return error_system("writing");
+    return NULL;
+}
+
+/* Everything that the points depend on. */
+static void fingerprint(const struct school *school, char text[DIGEST_TEXT])
+{
+    const struct expert_options *options = school->options;
+    const struct dataset *set = school->set;
+    char settings[ARCHITECTURE_TEXT + 256], network[ARCHITECTURE_TEXT];
+    struct digest digest;
+
+    architecture_print(&options->architecture, network);
+    snprintf(settings, sizeof settings, "%s towers=%zu epochs=%zu batch=%zu %a %a %a seed=%llu",
+             network, school->model.towers, options->epochs, school->batch, options->rate,
+             options->momentum, options->decay, (unsigned long long)options->seed);
+    digest_start(&digest);
+    digest_add(&digest, settings, strlen(settings));
+    digest_add(&digest, set->x, set->count * set->channels * set->length * sizeof *set->x);
+    digest_add(&digest, set->y, set->count * sizeof *set->y);
+    digest_finish(&digest, text);
+}
+
+/* Those that an earlier run finished. */
+static struct error *take_finished(struct school *school, struct experts_checkpoint *checkpoint,
+                                   FILE *stream)
+{
+    float *points = school->apprentices[0].points;
+
+    while (school->first < school->options->count && school->first < checkpoint->finished) {
+        TRY(experts_checkpoint_next(checkpoint, points));
+        TRY(write_points(school, points, stream));
+        school->first++;
+        atomic_fetch_add(&school->done, school->options->epochs);
+    }
+    return NULL;
+}
+
+static struct error *train_rest(struct school *school, struct experts_checkpoint *checkpoint,
+                                FILE *stream)
+{
+    for (; school->first < school->options->count; school->first += school->places) {
+        size_t left = school->options->count - school->first;
+        size_t now = left < school->places ? left : school->places;
+
+        parallel_for(now, train_task, school);
+        for (size_t i = 0; i < now; i++) {
+            struct apprentice *one = &school->apprentices[i];
+            struct error *error = one->error;
+
+            one->error = NULL;
+            TRY(error);
+            TRY(experts_checkpoint_add(checkpoint, one->points));
+            TRY(write_points(school, one->points, stream));
+        }
+    }
+    return NULL;
+}
+
+struct error *experts_train(const struct expert_options *options, const struct dataset *set,
+                            const char *notes, FILE *stream)
+{
+    struct school school = {.options = options, .set = set};
+    struct experts_checkpoint checkpoint = {0};
+    char name[DIGEST_TEXT];
+    struct error *error = school_make(&school);
+
+    if (!error) {
+        fingerprint(&school, name);
+        error = experts_checkpoint_open(options->checkpoint, name,
+                                        (options->epochs + 1) * school.model.parameter_count,
+                                        &checkpoint);
+    }
+    if (!error)
+        error = write_head(&school, notes, stream);
+    if (!error)
+        error = take_finished(&school, &checkpoint, stream);
+    if (!error)
+        error = train_rest(&school, &checkpoint, stream);
+    experts_checkpoint_close(&checkpoint);
+    school_free(&school);
+    return error;
+}

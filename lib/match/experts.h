@@ -1,0 +1,65 @@
+/* Experts: what networks go through while they are trained on the whole set.  The parameters at
+ * the start and after every epoch, for each of several networks, in a file of NPY arrays one after
+ * another (sc-experts(1)):
+ *
+ *     text    ()                  unicode: the network (architecture.h), "towers=1" or "towers=2",
+ *                                 and lines of provenance
+ *     points  (experts, epochs + 1, parameters)  float32
+ *
+ * Matching (trajectory.h) reads it in place: a file larger than memory is no problem. */
+#ifndef SC_MATCH_EXPERTS_H
+#define SC_MATCH_EXPERTS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "dataset.h"
+#include "digest.h"
+#include "error.h"
+#include "match/model.h"
+#include "npy-c/npy-c.h"
+
+struct expert_options {
+    struct architecture architecture; /* of the network, or of each tower; all numbers known */
+    bool two_towers;
+    size_t count;          /* experts */
+    size_t epochs;         /* of each */
+    size_t batch;          /* 0: a twentieth of the set */
+    double rate, momentum; /* of stochastic gradient descent */
+    double decay;          /* weight decay */
+    uint64_t seed;
+    const char
+        *checkpoint; /* file that keeps the finished experts of an interrupted run, or NULL */
+
+    /* Called after every epoch of every expert, from any thread, with the epochs that all have gone
+     * through, how many there are, and the loss of this one. */
+    void (*progress)(void *context, size_t done, size_t total, double loss);
+    void *context;
+};
+
+struct expert_options expert_defaults(void);
+
+/* Trains them, several at a time, and writes the file to the stream as they are finished. */
+struct error *experts_train(const struct expert_options *options, const struct dataset *set,
+                            const char *notes, FILE *stream) MUST_CHECK;
+
+struct experts {
+    struct architecture architecture;
+    bool two_towers;
+    size_t count, epochs, parameters;
+    const float *points; /* (count, epochs + 1, parameters) */
+    char *text;          /* all of it, as in the file */
+    char digest[DIGEST_TEXT];
+    struct npy_array storage;
+};
+
+/* Reads a file.  Errors name it. */
+struct error *experts_read(const char *path, struct experts *experts) MUST_CHECK;
+/* Safe on one that is all zeros. */
+void experts_free(struct experts *experts);
+
+/* Parameters of an expert after so many epochs. */
+const float *experts_point(const struct experts *experts, size_t expert, size_t epoch);
+
+#endif

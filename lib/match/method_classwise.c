@@ -1,0 +1,254 @@
+/* dc, dsa and dm.  Classes are tasks; a network serves for some steps and is trained on the
+ * condensed set in between, then a new one comes. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/parallel.h"
+#include "match/classwise.h"
+#include "match/method.h"
+#include "nn/backend_cpu.h"
+
+/* Real series of each class that the statistics of batch normalisation are taken from. */
+enum { STATISTICS_SERIES = 16 };
+
+static const struct loss cross_entropy = {LOSS_LABELS, 1, 1};
+
+/* What one class needs while it is worked on. */
+struct slot {
+    struct class_match match;
+    float *real;     /* (batch, C, L) */
+    size_t *scratch; /* for draw_class */
+};
+
+struct classwise {
+    const struct match_problem *problem;
+    struct model model;
+    size_t slots;
+    struct slot *slot;
+    float *values;               /* parameters, then buffers */
+    float *parameters, *buffers; /* parts of it */
+    double *losses;              /* (V,) */
+    /* Training on the condensed set, and statistics. */
+    struct model_run *run;
+    struct optimiser optimiser;
+    float *gradient;
+    float *statistics; /* (V * STATISTICS_SERIES, C, L) */
+    /* This step. */
+    size_t step;
+    const float *x;
+    float *dx;
+};
+
+/* ---- Memory ---- */
+
+static struct error *make_slot(struct classwise *c, struct slot *slot)
+{
+    const struct match_options *options = c->problem->options;
+
+    TRY(class_match_new(&c->model, options->batch, options->per_class, options->method == MATCH_DM,
+                        &slot->match));
+    slot->real = calloc(options->batch, c->problem->series * sizeof *slot->real);
+    slot->scratch = calloc(c->problem->lists.largest, sizeof *slot->scratch);
+    if (!slot->real || !slot->scratch)
+        return error_memory("matching");
+    return NULL;
+}
+
+static struct error *make_training(struct classwise *c)
+{
+    const struct match_problem *problem = c->problem;
+    struct optimiser_options sgd = optimiser_defaults(OPTIMISER_SGD);
+    size_t statistics = problem->set->classes * STATISTICS_SERIES;
+    size_t most = problem->count > statistics ? problem->count : statistics;
+
+    sgd.momentum = 0.5;
+    TRY(optimiser_new(&sgd, backend_cpu(), c->model.parameter_count, &c->optimiser));
+    TRY(model_run_new(&c->model, most, PASS_BACKWARD, &c->run));
+    c->gradient = calloc(c->model.parameter_count, sizeof *c->gradient);
+    c->statistics = calloc(statistics, problem->series * sizeof *c->statistics);
+    if (!c->gradient || !c->statistics)
+        return error_memory("matching");
+    return NULL;
+}
+
+/* With fewer classes than threads it is better to split up the work of each class. */
+static size_t slots_for(size_t classes)
+{
+    return classes >= parallel_threads() ? parallel_threads() : 1;
+}
+
+static struct error *make(struct classwise *c)
+{
+    const struct match_problem *problem = c->problem;
+    size_t classes = problem->set->classes;
+
+    TRY(model_new(&problem->options->architecture, false, &c->model));
+    c->values = calloc(c->model.parameter_count + c->model.buffer_count, sizeof *c->values);
+    c->losses = calloc(classes, sizeof *c->losses);
+    c->slots = slots_for(classes);
+    c->slot = calloc(c->slots, sizeof *c->slot);
+    if (!c->values || !c->losses || !c->slot)
+        return error_memory("matching");
+    c->parameters = c->values;
+    c->buffers = c->values + c->model.parameter_count;
+    for (size_t i = 0; i < c->slots; i++)
+        TRY(make_slot(c, &c->slot[i]));
+    return make_training(c);
+}
+
+static void classwise_free(void *state)
+{
+    struct classwise *c = state;
+
+    for (size_t i = 0; c->slot && i < c->slots; i++) {
+        class_match_free(&c->slot[i].match);
+        free(c->slot[i].real);
+        free(c->slot[i].scratch);
+    }
+    free(c->slot);
+    free(c->values);
+    free(c->losses);
+    model_run_free(c->run);
+    optimiser_free(&c->optimiser);
+    free(c->gradient);
+    free(c->statistics);
+    model_free(&c->model);
+    free(c);
+}
+
+static struct error *classwise_make(const struct match_problem *problem, void **state)
+{
+    struct classwise *c = calloc(1, sizeof *c);
+    struct error *error;
+
+    if (!c)
+        return error_memory("matching");
+    c->problem = problem;
+    error = make(c);
+    if (error) {
+        classwise_free(c);
+        return error;
+    }
+    *state = c;
+    return NULL;
+}
+
+static float *classwise_kept(void *state, size_t *count)
+{
+    struct classwise *c = state;
+
+    *count = c->model.parameter_count + c->model.buffer_count;
+    return c->values;
+}
+
+/* ---- The network ---- */
+
+/* Streams of a step: one for each class, and one for everything else. */
+static struct random_stream stream_of(const struct classwise *c, size_t which)
+{
+    uint64_t streams = c->problem->set->classes + 1;
+
+    return random_stream(c->problem->options->seed, RANDOM_MATCH, c->step * streams + which);
+}
+
+/* Training on the condensed series as they are now. */
+static void train_network_on(struct classwise *c)
+{
+    const struct match_problem *problem = c->problem;
+    struct targets targets = {.labels = problem->labels};
+    struct model_batch batch = {.count = problem->count,
+                                .x = c->x,
+                                .parameters = c->parameters,
+                                .buffers = c->buffers,
+                                .training = true};
+
+    optimiser_reset(&c->optimiser);
+    for (size_t i = 0; i < problem->options->training_steps; i++) {
+        model_loss(c->run, &batch, &cross_entropy, &targets, c->gradient, NULL);
+        optimiser_step(&c->optimiser, problem->options->training_rate, c->gradient, c->parameters);
+    }
+}
+
+/* Batch normalisation learns from some real series of all classes what to expect. */
+static void take_statistics(struct classwise *c)
+{
+    const struct class_lists *lists = &c->problem->lists;
+    struct random_stream stream = stream_of(c, lists->classes);
+    size_t count = 0;
+    struct model_batch batch = {.x = c->statistics,
+                                .parameters = c->parameters,
+                                .buffers = c->buffers,
+                                .training = true,
+                                .momentum = 1};
+
+    if (c->model.architecture.norm != NORM_BATCH)
+        return;
+    for (size_t v = 0; v < lists->classes; v++)
+        count += draw_class(lists, v, STATISTICS_SERIES, &stream, c->slot[0].scratch,
+                            c->statistics + count * c->problem->series);
+    batch.count = count;
+    model_forward(c->run, &batch);
+}
+
+static void prepare_network(struct classwise *c)
+{
+    const struct match_options *options = c->problem->options;
+
+    if (c->step % options->network_steps == 0)
+        model_initialise(&c->model, options->seed, c->step / options->network_steps, c->parameters,
+                         c->buffers);
+    else
+        train_network_on(c);
+    take_statistics(c);
+}
+
+/* ---- A step ---- */
+
+static void match_class(void *context, size_t label, unsigned worker)
+{
+    struct classwise *c = context;
+    const struct match_options *options = c->problem->options;
+    struct slot *slot = &c->slot[worker];
+    struct random_stream stream = stream_of(c, label);
+    size_t at = label * options->per_class * c->problem->series;
+    struct class_batch batch = {.label = (int32_t)label,
+                                .real_x = slot->real,
+                                .synthetic_count = options->per_class,
+                                .synthetic_x = c->x + at,
+                                .parameters = c->parameters,
+                                .buffers = c->buffers};
+
+    batch.real_count =
+        draw_class(&c->problem->lists, label, options->batch, &stream, slot->scratch, slot->real);
+    if (options->method != MATCH_DC)
+        augmentation_draw(&slot->match.augmentation,
+                          (enum augmentation_kind)random_below(&stream, AUGMENT_KINDS),
+                          c->problem->unit, &stream);
+    c->losses[label] = options->method == MATCH_DM
+                           ? class_match_means(&slot->match, &batch, c->dx + at)
+                           : class_match_gradients(&slot->match, &batch, c->dx + at);
+}
+
+static double classwise_step(void *state, size_t step, const struct condensed *condensed,
+                             struct condensed *gradient)
+{
+    struct classwise *c = state;
+    size_t classes = c->problem->set->classes;
+    double loss = 0;
+
+    c->step = step;
+    c->x = condensed->x;
+    c->dx = gradient->x;
+    prepare_network(c);
+    if (c->slots > 1)
+        parallel_for(classes, match_class, c);
+    else
+        for (size_t v = 0; v < classes; v++)
+            match_class(c, v, 0);
+    for (size_t v = 0; v < classes; v++)
+        loss += c->losses[v];
+    return loss;
+}
+
+const struct method method_classwise = {
+    .make = classwise_make, .free = classwise_free, .step = classwise_step, .kept = classwise_kept};

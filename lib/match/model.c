@@ -1,0 +1,279 @@
+#include "match/model.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "match/spectrum.h"
+#include "nn/backend_cpu.h"
+
+struct model_run {
+    const struct model *model;
+    size_t most, count;
+    struct pass *passes[MODEL_TOWERS];
+    struct spectrum *spectrum;
+    float *spectra, *dspectra; /* (N, C, L) of two towers */
+    float *logits, *rlogits;   /* (N, V), the sums of both */
+    float *dlogits, *rdlogits; /* (N, V), of the loss */
+    float *dembedding;         /* (N, one tower's embedding) */
+    const float *seen;         /* the logits that the last model_loss was of */
+};
+
+/* ---- Models ---- */
+
+struct error *model_new(const struct architecture *architecture, bool two_towers,
+                        struct model *model)
+{
+    *model = (struct model){.architecture = *architecture, .towers = two_towers ? 2 : 1};
+    if (two_towers && architecture->features)
+        return error_make("network: two towers take no shapelet features");
+    TRY(network_new(architecture, backend_cpu(), &model->network));
+    model->parameter_count = model->towers * model->network->parameter_count;
+    model->buffer_count = model->towers * model->network->buffer_count;
+    model->embedding = model->towers * model->network->embedding;
+    return NULL;
+}
+
+void model_free(struct model *model)
+{
+    network_free(model->network);
+    model->network = NULL;
+}
+
+static const struct network_view *last_layer(const struct network *network, const char *name)
+{
+    bool in_buffers;
+
+    return network_find(network, name, &in_buffers);
+}
+
+static void scale_view(const struct network_view *view, float factor, float *parameters)
+{
+    for (size_t i = 0; i < view->count; i++)
+        parameters[view->offset + i] *= factor;
+}
+
+void model_initialise(const struct model *model, uint64_t seed, uint64_t index, float *parameters,
+                      float *buffers)
+{
+    const struct network *network = model->network;
+    const struct network_view *weight = last_layer(network, "classifier.weight");
+    const struct network_view *bias = last_layer(network, "classifier.bias");
+    float share = (float)sqrt(1.0 / (double)model->towers);
+
+    for (size_t tower = 0; tower < model->towers; tower++) {
+        float *own = parameters + tower * network->parameter_count;
+
+        network_initialise(network, seed, model->towers * index + tower, own,
+                           buffers ? buffers + tower * network->buffer_count : NULL);
+        scale_view(weight, share, own);
+        scale_view(bias, tower == 0 ? share : 0, own);
+    }
+}
+
+/* ---- Runs ---- */
+
+static struct error *make_towers(struct model_run *run)
+{
+    const struct architecture *a = &run->model->architecture;
+    size_t floats = run->most * a->channels * a->length;
+
+    TRY(spectrum_new(a->length, &run->spectrum));
+    run->spectra = calloc(floats, sizeof *run->spectra);
+    run->dspectra = calloc(floats, sizeof *run->dspectra);
+    run->dembedding = calloc(run->most * run->model->network->embedding, sizeof *run->dembedding);
+    if (!run->spectra || !run->dspectra || !run->dembedding)
+        return error_memory("spectra");
+    return NULL;
+}
+
+static struct error *make_run(unsigned flags, struct model_run *run)
+{
+    size_t logits = run->most * run->model->architecture.classes;
+
+    for (size_t tower = 0; tower < run->model->towers; tower++)
+        TRY(pass_new(run->model->network, run->most, flags, &run->passes[tower]));
+    run->logits = calloc(logits, sizeof *run->logits);
+    run->rlogits = calloc(logits, sizeof *run->rlogits);
+    run->dlogits = calloc(logits, sizeof *run->dlogits);
+    run->rdlogits = calloc(logits, sizeof *run->rdlogits);
+    if (!run->logits || !run->rlogits || !run->dlogits || !run->rdlogits)
+        return error_memory("a batch");
+    return run->model->towers > 1 ? make_towers(run) : NULL;
+}
+
+struct error *model_run_new(const struct model *model, size_t most_samples, unsigned flags,
+                            struct model_run **result)
+{
+    struct model_run *run = calloc(1, sizeof *run);
+    struct error *error;
+
+    if (!run)
+        return error_memory("a batch");
+    run->model = model;
+    run->most = most_samples;
+    error = make_run(flags, run);
+    if (error) {
+        model_run_free(run);
+        return error;
+    }
+    *result = run;
+    return NULL;
+}
+
+void model_run_free(struct model_run *run)
+{
+    if (!run)
+        return;
+    for (size_t tower = 0; tower < MODEL_TOWERS; tower++)
+        pass_free(run->passes[tower]);
+    spectrum_free(run->spectrum);
+    free(run->spectra);
+    free(run->dspectra);
+    free(run->logits);
+    free(run->rlogits);
+    free(run->dlogits);
+    free(run->rdlogits);
+    free(run->dembedding);
+    free(run);
+}
+
+static size_t rows_of(const struct model_run *run)
+{
+    return run->count * run->model->architecture.channels;
+}
+
+/* The sum of what the towers say, in `sum` if there are two. */
+static const float *add_towers(const struct model_run *run, const float *const parts[MODEL_TOWERS],
+                               float *sum)
+{
+    size_t count = run->count * run->model->architecture.classes;
+
+    if (run->model->towers == 1)
+        return parts[0];
+    for (size_t i = 0; i < count; i++)
+        sum[i] = parts[0][i] + parts[1][i];
+    return sum;
+}
+
+const float *model_forward(struct model_run *run, const struct model_batch *batch)
+{
+    const struct network *network = run->model->network;
+    const float *parts[MODEL_TOWERS] = {NULL};
+
+    run->count = batch->count;
+    if (run->model->towers > 1)
+        spectrum_forward(run->spectrum, rows_of(run), batch->x, run->spectra);
+    for (size_t tower = 0; tower < run->model->towers; tower++) {
+        struct forward forward = {
+            .count = batch->count,
+            .x = tower == 0 ? batch->x : run->spectra,
+            .parameters = batch->parameters + tower * network->parameter_count,
+            .buffers = batch->buffers ? batch->buffers + tower * network->buffer_count : NULL,
+            .same_parameters = batch->same_parameters,
+            .training = batch->training,
+            .momentum = batch->momentum};
+
+        parts[tower] = pass_forward(run->passes[tower], &forward);
+    }
+    return add_towers(run, parts, run->logits);
+}
+
+void model_embedding(const struct model_run *run, float *embedding)
+{
+    size_t own = run->model->network->embedding, all = run->model->embedding;
+
+    for (size_t tower = 0; tower < run->model->towers; tower++) {
+        const float *from = pass_embedding(run->passes[tower]);
+
+        for (size_t n = 0; n < run->count; n++)
+            memcpy(embedding + n * all + tower * own, from + n * own, own * sizeof *from);
+    }
+}
+
+/* The tower's part of the gradient of the embedding. */
+static const float *own_embedding(const struct model_run *run, size_t tower,
+                                  const float *dembedding)
+{
+    size_t own = run->model->network->embedding, all = run->model->embedding;
+
+    if (!dembedding || run->model->towers == 1)
+        return dembedding;
+    for (size_t n = 0; n < run->count; n++)
+        memcpy(run->dembedding + n * own, dembedding + n * all + tower * own,
+               own * sizeof *dembedding);
+    return run->dembedding;
+}
+
+typedef void backward_function(struct pass *pass, const struct backward *backward);
+
+static void run_backward(struct model_run *run, backward_function *function, const float *dlogits,
+                         const float *dembedding, float *dparameters, float *dx)
+{
+    const struct network *network = run->model->network;
+
+    for (size_t tower = 0; tower < run->model->towers; tower++) {
+        float *own = dparameters ? dparameters + tower * network->parameter_count : NULL;
+        struct backward backward = {.logits = dlogits,
+                                    .embedding = own_embedding(run, tower, dembedding),
+                                    .parameters = own,
+                                    .x = !dx || tower == 0 ? dx : run->dspectra};
+
+        function(run->passes[tower], &backward);
+        if (own && tower > 0)
+            scale_view(last_layer(network, "classifier.bias"), 0, own);
+    }
+    if (dx && run->model->towers > 1)
+        spectrum_adjoint(run->spectrum, rows_of(run), run->dspectra, dx);
+}
+
+void model_backward(struct model_run *run, const float *dlogits, const float *dembedding,
+                    float *dparameters, float *dx)
+{
+    run_backward(run, pass_backward, dlogits, dembedding, dparameters, dx);
+}
+
+const float *model_tangent_forward(struct model_run *run, const float *direction)
+{
+    const struct network *network = run->model->network;
+    const float *parts[MODEL_TOWERS] = {NULL};
+
+    for (size_t tower = 0; tower < run->model->towers; tower++) {
+        struct tangent tangent = {.parameters = direction + tower * network->parameter_count};
+
+        parts[tower] = pass_tangent_forward(run->passes[tower], &tangent);
+    }
+    return add_towers(run, parts, run->rlogits);
+}
+
+void model_tangent_backward(struct model_run *run, const float *rdlogits, float *rdparameters,
+                            float *rdx)
+{
+    run_backward(run, pass_tangent_backward, rdlogits, NULL, rdparameters, rdx);
+}
+
+/* ---- Losses ---- */
+
+double model_loss(struct model_run *run, const struct model_batch *batch, const struct loss *loss,
+                  const struct targets *targets, float *dparameters, float *dx)
+{
+    bool gradient = dparameters || dx;
+    double value;
+
+    run->seen = model_forward(run, batch);
+    value = loss_value(loss, batch->count, run->model->architecture.classes, run->seen, targets,
+                       gradient ? run->dlogits : NULL, NULL);
+    if (gradient)
+        model_backward(run, run->dlogits, NULL, dparameters, dx);
+    return value;
+}
+
+void model_second(struct model_run *run, const struct loss *loss, const struct targets *targets,
+                  const float *v, float *rparameters, float *rx, float *rtargets)
+{
+    const float *rlogits = model_tangent_forward(run, v);
+
+    loss_tangent(loss, run->count, run->model->architecture.classes, run->seen, targets, rlogits,
+                 NULL, run->rdlogits, rtargets);
+    model_tangent_backward(run, run->rdlogits, rparameters, rx);
+}

@@ -1,0 +1,13 @@
+/* Where matching starts from (internal to match.c). */
+#ifndef SC_MATCH_START_H
+#define SC_MATCH_START_H
+
+#include "match/match.h"
+#include "match/real.h"
+
+/* Fills x (V, per_class, C, L) as options->start says, from the set of the lists; *repeated as of
+ * condense/start.h. */
+struct error *match_start(const struct match_options *options, const struct class_lists *lists,
+                          float *x, size_t *repeated) MUST_CHECK;
+
+#endif

@@ -1,0 +1,54 @@
+/* Matching trajectories: mtt and condtsc.
+ *
+ * mtt (Cazenavette et al., "Dataset distillation by matching training trajectories", 2022): from a
+ * point s of an expert's training a student takes N steps of gradient descent on the condensed set,
+ * t_0 = s, t_{i+1} = t_i - a grad L(t_i), with a step size a that is learned, and should end where
+ * the expert was some epochs later, e:
+ *     |t_N - e|^2 / |s - e|^2
+ *
+ * condtsc (Liu et al., "Dataset condensation for time series classification via dual domain
+ * matching", 2024) does so with two towers (model.h) on four views of the condensed series
+ * (views.h), and adds the squared distance, mean over series and values, between their embeddings
+ * at t_N and at e.
+ *
+ * Gradients go back through all N steps exactly: with v = d/dt_N, for i = N-1..0
+ *     dx -= a (d2L/dx dt) v,   da -= v . grad L(t_i),   v -= a (d2L/dt2) v
+ * Each step has a model_run of its own that remembers its activations. */
+#ifndef SC_MATCH_TRAJECTORY_H
+#define SC_MATCH_TRAJECTORY_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "error.h"
+#include "match/model.h"
+#include "match/views.h"
+
+struct trajectory_options {
+    size_t steps;            /* N */
+    size_t series;           /* condensed ones */
+    bool views;              /* sees each series in four ways */
+    double embedding_weight; /* of the distance between embeddings; 0: leave it out */
+    struct loss loss;        /* of the students; if not LOSS_LABELS, soft labels are learned */
+};
+
+struct trajectory;
+
+struct error *trajectory_new(const struct model *model, const struct trajectory_options *options,
+                             struct trajectory **trajectory) MUST_CHECK;
+void trajectory_free(struct trajectory *trajectory);
+
+/* What is learned, and the gradients of it. */
+struct condensed {
+    float *x;       /* (N, C, L) */
+    float *targets; /* (N, V): soft labels, if they are used */
+    double rate;    /* a */
+};
+
+/* The loss of the condensed set between two points of an expert.  labels (N,) where there are no
+ * soft ones; views (drawn) where options.views says so, else NULL.  Gradients are written. */
+double trajectory_loss(struct trajectory *trajectory, const float *start, const float *end,
+                       const struct condensed *condensed, const int32_t *labels,
+                       const struct views *views, struct condensed *gradient);
+
+#endif

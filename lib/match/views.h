@@ -1,0 +1,35 @@
+/* The four views of condtsc: every series as it is, through a low-pass that keeps the lower half of
+ * its spectrum, with noise in the phases (deviation pi/4), and with noise in the magnitudes (1 %).
+ * Each is a linear map, so that gradients go back by the adjoint. */
+#ifndef SC_MATCH_VIEWS_H
+#define SC_MATCH_VIEWS_H
+
+#include <stddef.h>
+
+#include "base/random.h"
+#include "error.h"
+#include "match/spectrum.h"
+
+enum { VIEWS = 4 };
+
+struct views {
+    size_t rows, length; /* series times channels */
+    struct spectrum *spectrum;
+    float *real, *imaginary; /* (VIEWS - 1, rows, bins): factors of the frequencies */
+    float *scratch;          /* (L,) */
+};
+
+struct error *views_new(size_t rows, size_t length, struct views *views) MUST_CHECK;
+/* Safe on views that are all zeros. */
+void views_free(struct views *views);
+
+/* New noise, for the views to come. */
+void views_draw(struct views *views, struct random_stream *stream);
+
+/* x (rows, L) to out (VIEWS, rows, L). */
+void views_apply(const struct views *views, const float *x, float *out);
+
+/* The gradient of the series from that of all views, written: dout (VIEWS, rows, L) to dx. */
+void views_adjoint(const struct views *views, const float *dout, float *dx);
+
+#endif

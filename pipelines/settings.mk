@@ -1,0 +1,88 @@
+# Settings of all tables, in one place.  Each can be given on the command line, for all sets alike:
+#     make main-table SETS=HAR SPCS='1 5' STUDENT='--steps 500'
+# or here for one set, as SET_NAME; what is not said for a set is taken from the general one.
+
+# Where the data is, one folder for each set, and where everything is made.
+DATA ?= ../shared/data
+RUN ?= build/tables
+
+# Seed of the split, the search for shapelets and the teachers; how often each set is condensed anew
+# (with another seed), and how many students learn from each.
+SEED ?= 1
+REPEATS ?= 1
+SEEDS ?= 5
+# plain: a student that gets nothing but the condensed set; shapelets: one that sees the distances to
+# the shapelets of the pool, too, as in the published code.
+STUDENTS ?= plain shapelets
+SPCS ?= 1 5 10
+
+# ---- The stages ----
+
+IMPORT ?=
+SPLIT ?= --train 0.6 --val 0.2 --test rest
+# How the teachers' training set is balanced; no: not at all.
+BALANCE ?= --method copy
+# Of which series shapelets are found, how many and how chosen, and which candidates there are.
+PRUNE ?= --ratio 0.7
+SHAPELETS ?= -k 20 --gain one --select diverse
+CANDIDATES ?=
+TEACHER ?= --steps 4000
+# Synthesis, of ShapeCond and SRe2L alike, and what is added for one of them.
+SYNTH ?= --steps 2000 --rate 0.05
+SHAPECOND ?=
+SRE2L ?=
+# The methods that match gradients and trajectories, and the experts of the latter.
+DC ?= --steps 1000
+DSA ?= --steps 1000
+DM ?= --steps 1000
+MTT ?= --steps 500
+CONDTSC ?= --steps 200
+UNROLL ?= --steps 1000
+EXPERTS ?= --count 20 --epochs 30
+# All students alike; STUDENT_plain and STUDENT_shapelets add to it for one kind, STUDENT_METHOD for the sets of
+# one method, such as STUDENT_random.
+STUDENT ?= --batch 256 --rate 0.0003 --steps 2000
+
+# ---- The sets: the paper's splits (in shares where only part of the set is there) ----
+
+FacesUCR_SPLIT := --train 1344 --val 457 --test rest
+FacesUCR_CANDIDATES := --lengths 13,26,39 --window 20
+FacesUCR_PRUNE := --ratio 0.5
+
+TwoPatterns_SPLIT := --train 1249 --val 1876 --test rest
+TwoPatterns_SPCS := 1 10
+TwoPatterns_CANDIDATES := --lengths 10,20,30 --window 20
+TwoPatterns_PRUNE := --ratio 0.5
+
+HAR_SPLIT := --train 5878 --val 1477 --test rest
+HAR_PRUNE := --ratio 0.85
+HAR_CANDIDATES := --lengths 10-30:5 --step 4 --window 20
+HAR_SHAPELETS := -k 10 --gain one --select diverse
+
+ElectricDevices_LABEL := ElectricDevices (89 % of it)
+ElectricDevices_SPLIT := --train 0.46926 --val 0.06738 --test rest
+ElectricDevices_CANDIDATES := --lengths 14,18,22,26 --window 20
+
+Sleep_LABEL := Sleep, 5 s epochs
+Sleep_SPLIT := --train 25609 --val 7791 --test rest
+Sleep_SPCS := 10 50
+Sleep_CANDIDATES := --lengths 50,100,200 --step 10 --window 50
+Sleep_PRUNE := --per-class 300
+Sleep_DC := --steps 300
+Sleep_DSA := --steps 300
+Sleep_EXPERTS := --count 5 --epochs 12
+Sleep_CONDTSC := --steps 50
+Sleep_STUDENT := --batch 256 --rate 0.0003 --steps 1000
+
+TiselacNDVI_LABEL := Tiselac, NDVI only
+TiselacNDVI_SPLIT := --train 0.79997 --val 0.10002 --test rest
+TiselacNDVI_SPCS := 10 20 50
+TiselacNDVI_CANDIDATES := --lengths 3-8 --window 3
+
+Pedestrian_LABEL := Pedestrian, rebuilt
+Pedestrian_SPLIT := --train 0.79982 --val 0.10019 --test rest
+Pedestrian_SPCS := 1 5 10 20
+Pedestrian_CANDIDATES := --lengths 3-6 --window 2
+Pedestrian_PRUNE := --per-class 40
+Pedestrian_EXPERTS := --count 5 --epochs 22
+Pedestrian_CONDTSC := --steps 50

@@ -1,0 +1,204 @@
+#!/bin/sh
+# sc-match and sc-experts
+. "$(dirname "$0")/lib.sh"
+
+classes_with() { sc-info --json "$2" | grep -c "\"class\": .*\"count\": $1\b" || true; }
+# The series alone, without the notes, which hold the options: as many bytes as 2 x 3 x 128 floats.
+series() { head -c 3200 "$1" | cksum; }
+small='cnn depth=2 width=8'
+
+# match METHOD OPTIONS...: a quick run of that method.
+match() {
+    match_method=$1
+    shift
+    case $match_method in
+    mtt) sc-match -q -m mtt -n 2 -x experts.npy --steps 6 "$@" train.npy ;;
+    condtsc) sc-match -q -m condtsc -n 2 -x two.npy --steps 3 --student-steps 3 "$@" train.npy ;;
+    unroll) sc-match -q -m unroll -n 2 --steps 6 --network "$small" -b 16 --student-steps 40 \
+        --unroll-steps 5 "$@" train.npy ;;
+    *) sc-match -q -m "$match_method" -n 2 --steps 6 --network "$small" -b 16 "$@" train.npy ;;
+    esac
+}
+
+test_that 'the examples of the manual pages run' '
+    run_examples sc-experts
+    run_examples sc-match
+    for made in dsa dm mtt condtsc unrolled; do test "$(classes_with 2 $made.npy)" = 3; done
+    sc-info mtt.npy | grep "sc-match .* --method=mtt --spc=2 --steps=20 .*<.* <"
+    sc-info --json dm.npy | grep "\"name\": \"cylinder\""
+'
+test_that 'the loss falls with every method' '
+    sc-experts -q -c 3 -e 12 -b 32 -n "$small" train.npy -o experts.npy
+    sc-experts -q -c 2 -e 6 -b 32 -n "$small" --two-tower train.npy -o two.npy
+    for method in dc dsa dm mtt condtsc unroll; do
+        steps=60
+        case $method in
+        mtt) more="-x experts.npy --expert-epochs 4" ;;
+        condtsc) more="-x two.npy --expert-epochs 4" steps=30 ;;
+        unroll) more="--student-steps 60" ;;
+        *) more="--rate 0.1" ;;
+        esac
+        sc-match -m $method -n 2 --steps $steps $more train.npy -o a 2>said
+        sed -n "s/.*loss \([0-9.]*\) -> \([0-9.]*\) .*/\1 \2/p" said | { read -r first last
+            awk "BEGIN { exit !($last < 0.95 * $first) }"; }
+    done
+'
+test_that 'the result is the same for any number of threads, of every method' '
+    for method in dc dsa dm mtt condtsc unroll; do
+        match $method --threads 1 -o one.npy
+        for threads in 2 7; do match $method --threads $threads | cmp - one.npy; done
+    done
+    for towers in "" --two-tower; do
+        sc-experts -q -c 5 -e 2 -b 50 -n "$small" $towers --threads 1 train.npy -o one.npy
+        for threads in 2 7; do
+            sc-experts -q -c 5 -e 2 -b 50 -n "$small" $towers --threads $threads train.npy | cmp - one.npy
+        done
+    done
+'
+test_that 'every option changes the series' '
+    for method in dc dsa dm; do
+        match $method -o base.npy
+        for options in "--seed 1" "--init real" "--init noise" "--steps 7" "--rate 0.1" \
+            "--optimiser sgd" "-b 17" "--network-steps 3"; do
+            match $method $options -o other.npy
+            refute test "$(series base.npy)" = "$(series other.npy)"
+        done
+    done
+    match dc -o base.npy
+    match dc --training-steps 3 -o other.npy
+    refute test "$(series base.npy)" = "$(series other.npy)"
+    for method in mtt condtsc; do
+        match $method --expert-epochs 3 -o base.npy
+        for options in "--seed 1" "--init real" "--init noise" "--steps 4" "--rate 0.1" \
+            "--optimiser sgd" "--student-steps 2" "--expert-epochs 1" \
+            "--student-rate 0.1" "--rate-rate 0.2" "--label-rate 0.1"; do
+            match $method --expert-epochs 3 $options -o other.npy
+            refute test "$(series base.npy)" = "$(series other.npy)"
+        done
+    done
+    match mtt -o base.npy
+    match mtt --latest-start 1 -o other.npy
+    refute test "$(series base.npy)" = "$(series other.npy)"
+    match condtsc -o base.npy
+    match condtsc --weight-embedding 3 -o other.npy
+    refute test "$(series base.npy)" = "$(series other.npy)"
+'
+test_that 'students that are gone back through can start from a set and have shapelets' '
+    sc-shapelets -q -k 4 train.npy -o pool.slp
+    sc-shapelets -q -k 4 --gain one train.npy -o other.slp
+    match unroll -o base.npy
+    for options in "--seed 1" "--init real" "--steps 4" "--rate 0.1" "-b 17" "--student-steps 20" \
+        "--unroll-steps 4" "--student-rate 0.1" "--label-rate 0.5" "-s pool.slp" "-s other.slp" \
+        "-s pool.slp -w 3" "--from base.npy"; do
+        match unroll $options -o other.npy
+        refute test "$(series base.npy)" = "$(series other.npy)"
+        test "$(sc-info --json other.npy | json soft)" = true
+    done
+    sc-info other.npy | grep "sc-match .* --method=unroll .* <.* <"
+    sc-select -q -m random -n 1 train.npy -o one.npy
+    match unroll --from one.npy -o more.npy
+    test "$(classes_with 1 more.npy)" = 3
+    match unroll --label-rate 0 --from base.npy --rate 0 -o same.npy
+    test "$(series base.npy)" = "$(series same.npy)"
+    sc-gen cbf -n 30 -L 64 -o short.npy
+    fails 1 "short.npy" match unroll --from short.npy -o none
+    fails 1 "a training of 40 steps has no window of 50" match unroll --unroll-steps 50 -o none
+    fails 1 "the loss is no longer a number; a smaller --student-rate" \
+        match unroll --student-rate 1e6 -o none
+    fails 2 "of no use to dc" match dc --from base.npy -o none
+    fails 2 "of no use to dm" match dm -s pool.slp -o none
+    fails 2 "exclude each other" match unroll --from base.npy --init real -o none
+    test ! -e none
+'
+test_that 'soft labels are learned when asked for' '
+    match mtt --label-rate 0.1 -o soft.npy
+    test "$(sc-info --json soft.npy | json soft)" = true
+    match mtt -o hard.npy
+    test "$(sc-info --json hard.npy | json soft)" = false
+'
+# killed FILE COMMAND...: kills the command as soon as FILE is there.
+killed() {
+    killed_file=$1
+    shift
+    "$@" &
+    killed_job=$!
+    killed_waits=0
+    while [ ! -s "$killed_file" ] && [ "$killed_waits" -lt 300 ]; do
+        killed_waits=$((killed_waits + 1))
+        sleep 0.1
+    done
+    kill -9 "$killed_job"
+    wait "$killed_job" || true
+    test -s "$killed_file"
+}
+test_that 'a run that was killed goes on from its checkpoint and ends with the same bytes' '
+    for method in dsa mtt condtsc unroll; do
+        case $method in
+        dsa) set -- --network "$small" -b 16 --steps 400 ;;
+        mtt) set -- -x experts.npy --label-rate 0.1 --steps 400 ;;
+        condtsc) set -- -x two.npy --student-steps 4 --steps 80 ;;
+        unroll) set -- --network "$small" -b 16 --student-steps 40 --unroll-steps 5 --steps 200 ;;
+        esac
+        rm -f state
+        killed state sc-match -q -m $method -n 3 "$@" --checkpoint state --checkpoint-every 7 \
+            train.npy -o none
+        test ! -e none
+        sc-match -q -m $method -n 3 "$@" --checkpoint state train.npy -o resumed.npy
+        test ! -e state
+        sc-match -q -m $method -n 3 "$@" train.npy -o whole.npy
+        cmp resumed.npy whole.npy
+    done
+'
+test_that 'experts that were interrupted go on and end with the same bytes' '
+    set -- -q -c 12 -e 12 -b 16 -n "$small" train.npy
+    rm -f state
+    killed state sc-experts "$@" --threads 1 --checkpoint state -o none
+    test ! -e none
+    # Half an expert was being written.
+    head -c 100 train.npy >>state
+    fails 1 "state: belongs to experts with other data or options" \
+        sc-experts -q -c 12 -e 11 -b 16 -n "$small" --checkpoint state train.npy -o none
+    sc-experts "$@" --checkpoint state -o resumed.npy
+    test ! -e state
+    sc-experts "$@" -o whole.npy
+    cmp resumed.npy whole.npy
+'
+test_that 'what does not fit is refused with the reason and leaves no file' '
+    sc-gen cbf -n 30 -L 64 -o short.npy
+    sc-gen two-patterns -n 40 -o four.npy
+    fails 2 "mtt needs --experts=FILE" sc-match -m mtt train.npy -o none
+    fails 2 "--experts is of no use to dc" sc-match -m dc -x experts.npy train.npy -o none
+    fails 2 "--network is of no use to mtt" \
+        sc-match -m mtt -x experts.npy --network cnn train.npy -o none
+    fails 2 "is none of: dc, dsa, dm, mtt, condtsc" sc-match -m best train.npy -o none
+    fails 2 "is too small" sc-match -n 0 train.npy -o none
+    fails 1 "train.npy: condtsc needs experts of two towers" \
+        sc-match -m condtsc -x experts.npy train.npy -o none
+    fails 1 "experts of 12 epochs are too short to look 13 epochs ahead" \
+        sc-match -m mtt -x experts.npy --expert-epochs 13 train.npy -o none
+    fails 1 "experts.npy: experts of series with 1 channels, 128 steps and 3 classes, these have 1, 64 and 3" \
+        sc-match -m mtt -x experts.npy short.npy -o none
+    fails 1 "1, 128 and 4" sc-match -m mtt -x experts.npy four.npy -o none
+    fails 1 "train.npy: not a file of experts" sc-match -m mtt -x train.npy train.npy -o none
+    fails 1 "No such file" sc-match -m mtt -x missing.npy train.npy -o none
+    head -c 2000 experts.npy >cut.npy
+    fails 1 "cut.npy: " sc-match -m mtt -x cut.npy train.npy -o none
+    fails 1 "the loss is no longer a number; a smaller --rate than 1e+30" \
+        sc-match -m dc --network "cnn norm=none" --rate 1e30 --steps 20 train.npy -o none
+    fails 1 "is no longer a number" sc-match -m mtt -x experts.npy --student-rate 1e6 train.npy -o none
+    fails 1 "smaller rate than 1000 may help" sc-experts -r 1000 -e 40 -b 8 \
+        -n "cnn norm=none" train.npy -o none
+    fails 1 "unknown word" sc-experts -n "cnn size=3" train.npy -o none
+    echo nonsense >state
+    fails 1 "state: " sc-match -m dc --checkpoint state train.npy -o none
+    fails 1 "state: not a checkpoint of sc-experts" sc-experts --checkpoint state train.npy -o none
+    test ! -e none
+'
+test_that 'a checkpoint of another run is refused' '
+    rm -f state
+    killed state sc-match -q -n 2 --steps 100000 --checkpoint state --checkpoint-every 5 train.npy -o none
+    fails 1 "state: belongs to a matching with other data or options" \
+        sc-match -n 2 --steps 99999 --checkpoint state train.npy -o none
+    test ! -e none
+'
+finish

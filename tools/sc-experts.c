@@ -1,0 +1,89 @@
+/* sc-experts: train networks on a whole set and keep what they go through, for sc-match to follow.
+ */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "common/cli.h"
+#include "common/progress.h"
+#include "learn/examples.h"
+#include "match/experts.h"
+
+struct experts_cli {
+    struct cli_common common;
+    const char *network, *labels;
+    struct expert_options experts;
+};
+
+static const struct cli_option options[] = {
+    {'n', "network", "TEXT", CLI_TEXT, CLI_AT(experts_cli, network),
+     "what to train, such as 'cnn depth=3 width=32'"},
+    {0, "two-tower", NULL, CLI_FLAG, CLI_AT(experts_cli, experts.two_towers),
+     "one such network on the series and one on their spectra, for condtsc"},
+    {'c', "count", "N", CLI_SIZE, CLI_AT(experts_cli, experts.count), "how many experts", .low = 1,
+     .high = 1e6},
+    {'e', "epochs", "N", CLI_SIZE, CLI_AT(experts_cli, experts.epochs),
+     "times that each goes through the set", .low = 1, .high = 1e6},
+    {'b', "batch", "N", CLI_SIZE, CLI_AT(experts_cli, experts.batch),
+     "series in a step at most; 0: by the size of the set", .high = 1e6},
+    {'r', "rate", "R", CLI_REAL, CLI_AT(experts_cli, experts.rate), "learning rate", .low = 0,
+     .high = 1000},
+    {0, "momentum", "M", CLI_REAL, CLI_AT(experts_cli, experts.momentum), "of the steps", .low = 0,
+     .high = 0.999999},
+    {0, "decay", "D", CLI_REAL, CLI_AT(experts_cli, experts.decay), "weight decay", .low = 0,
+     .high = 1000},
+    {0, "checkpoint", "FILE", CLI_FILE, CLI_AT(experts_cli, experts.checkpoint),
+     "keep finished experts there, and go on from it if the run was interrupted"},
+    {0, "labels", "FILE", CLI_FILE, CLI_AT(experts_cli, labels),
+     "file that holds the labels alone"},
+    {0},
+};
+
+static const struct cli_program program = {
+    .name = "sc-experts",
+    .arguments = "[FILE]",
+    .summary = "Trains networks on a set and writes their parameters after every epoch.",
+    .options = options,
+    .most_files = 1,
+    .random = true,
+};
+
+static void show_epoch(void *context, size_t done, size_t total, double loss)
+{
+    char text[96];
+
+    (void)context;
+    snprintf(text, sizeof text, "epoch %zu of %zu, loss %.4f", done, total, loss);
+    progress_update(done, text);
+}
+
+int main(int argc, char **argv)
+{
+    struct experts_cli opt = {.experts = expert_defaults()};
+    struct feature_source none = {NULL};
+    struct examples set;
+    struct output output;
+    struct error *error;
+    const char *digests[1];
+    char *notes = NULL;
+
+    cli_parse(argc, argv, &program, &opt);
+    cli_check(examples_read(cli_input(&opt.common), opt.labels, &none, &set));
+    cli_check(examples_architecture(&set, opt.network, &opt.experts.architecture));
+    opt.experts.seed = opt.common.seed;
+    opt.experts.progress = show_epoch;
+    digests[0] = set.dataset.digest;
+    cli_record(&opt.common, &notes, digests, 1);
+    cli_open_output(opt.common.output, true, &output);
+    progress_start("sc-experts", opt.experts.count * opt.experts.epochs, opt.common.quiet);
+    error = experts_train(&opt.experts, &set.dataset, notes, output.stream);
+    progress_end();
+    cli_finish_output(&output, opt.common.output, error);
+    /* Done: what was there to go on from is of no more use. */
+    if (opt.experts.checkpoint && unlink(opt.experts.checkpoint) && errno != ENOENT)
+        cli_check(error_system(opt.experts.checkpoint));
+    free(notes);
+    examples_free(&set);
+    return 0;
+}

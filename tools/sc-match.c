@@ -1,0 +1,210 @@
+/* sc-match: condense a set by matching what networks make of a few synthetic series with what they
+ * make of all real ones: gradients (dc, dsa), embeddings (dm), whole trajectories of training
+ * (mtt, condtsc), or what a student that is trained on them gets right (unroll). */
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "common/cli.h"
+#include "common/progress.h"
+#include "common/shapelets.h"
+#include "learn/examples.h"
+#include "match/match.h"
+
+struct match_cli {
+    struct cli_common common;
+    int method, start, optimiser;
+    const char *network, *experts, *from, *labels;
+    struct shapelets_cli shapelets;
+    struct match_options match; /* what is 0 or NaN is set by the method */
+};
+
+static const char *const starts[] = {"default", "real", "kmeans", "noise", NULL};
+static const char *const optimisers[] = {"default", "sgd", "scaled", "adam", NULL};
+
+static const struct cli_option options[] = {
+    {'m', "method", "METHOD", CLI_CHOICE, CLI_AT(match_cli, method), "what to match",
+     .choices = match_method_names},
+    {'n', "spc", "N", CLI_SIZE, CLI_AT(match_cli, match.per_class), "series per class", .low = 1,
+     .high = 1e6},
+    {'x', "experts", "FILE", CLI_FILE, CLI_AT(match_cli, experts),
+     "what mtt and condtsc follow (sc-experts)"},
+    {0, "network", "TEXT", CLI_TEXT, CLI_AT(match_cli, network),
+     "for dc, dsa, dm and unroll, such as 'cnn depth=3 width=32'"},
+    SHAPELETS_OPTIONS(match_cli),
+    {'i', "init", "KIND", CLI_CHOICE, CLI_AT(match_cli, start), "what to start from",
+     .choices = starts},
+    {'f', "from", "FILE", CLI_FILE, CLI_AT(match_cli, from),
+     "unroll: a condensed set to start from, instead of --spc and --init"},
+    {0, "steps", "N", CLI_SIZE, CLI_AT(match_cli, match.steps), "steps of the optimiser",
+     .high = 1e9},
+    {'r', "rate", "R", CLI_REAL, CLI_AT(match_cli, match.rate), "learning rate of the series",
+     .low = 0, .high = 1e30},
+    {0, "optimiser", "KIND", CLI_CHOICE, CLI_AT(match_cli, optimiser), "rule of a step",
+     .choices = optimisers},
+    {'b', "batch", "N", CLI_SIZE, CLI_AT(match_cli, match.batch),
+     "real series in a step; dc, dsa, dm: of each class", .high = 1e6},
+    {0, "network-steps", "N", CLI_SIZE, CLI_AT(match_cli, match.network_steps),
+     "dc, dsa, dm: steps with one network", .high = 1e9},
+    {0, "training-steps", "N", CLI_SIZE, CLI_AT(match_cli, match.training_steps),
+     "dc, dsa, dm: steps of training it in between", .high = 1e9},
+    {0, "student-steps", "N", CLI_SIZE, CLI_AT(match_cli, match.student_steps),
+     "mtt, condtsc, unroll: steps of a student", .high = 1e6},
+    {0, "unroll-steps", "N", CLI_SIZE, CLI_AT(match_cli, match.unroll_steps),
+     "unroll: how many of them gradients go back through", .high = 1e6},
+    {0, "expert-epochs", "N", CLI_SIZE, CLI_AT(match_cli, match.expert_epochs),
+     "mtt, condtsc: epochs of an expert that they make up for", .high = 1e6},
+    {0, "latest-start", "N", CLI_SIZE, CLI_AT(match_cli, match.latest_start),
+     "mtt, condtsc: last epoch to start from", .high = 1e6},
+    {0, "student-rate", "R", CLI_REAL, CLI_AT(match_cli, match.student_rate),
+     "mtt, condtsc, unroll: first step size of the students", .low = 1e-12, .high = 1e6},
+    {0, "rate-rate", "R", CLI_REAL, CLI_AT(match_cli, match.student_rate_rate),
+     "mtt, condtsc: learning rate of its logarithm; 0: keep it", .low = 0, .high = 1e6},
+    {0, "weight-embedding", "W", CLI_REAL, CLI_AT(match_cli, match.embedding_weight),
+     "condtsc: weight of the distance between embeddings", .low = 0, .high = 1e6},
+    {0, "label-rate", "R", CLI_REAL, CLI_AT(match_cli, match.label_rate),
+     "mtt, condtsc, unroll: learning rate of soft labels", .low = 0, .high = 1e6},
+    {0, "checkpoint", "FILE", CLI_FILE, CLI_AT(match_cli, match.checkpoint),
+     "keep the state there, and go on from it if the run was interrupted"},
+    {0, "checkpoint-every", "N", CLI_SIZE, CLI_AT(match_cli, match.checkpoint_every),
+     "steps from one writing of it to the next", .low = 1, .unrecorded = true},
+    {0, "labels", "FILE", CLI_FILE, CLI_AT(match_cli, labels), "file that holds the labels alone"},
+    {0},
+};
+
+static const struct cli_program program = {
+    .name = "sc-match",
+    .arguments = "[FILE]",
+    .summary = "Condenses a set by matching gradients, embeddings or trajectories of networks.",
+    .options = options,
+    .most_files = 1,
+    .random = true,
+    .notes = "What is not given is chosen by the method; see sc-match(1).",
+};
+
+static void check_usage(const struct match_cli *opt)
+{
+    bool follows = match_needs_experts((enum match_method)opt->method);
+
+    if (follows && !opt->experts)
+        cli_usage("%s needs --experts=FILE, from sc-experts", match_method_names[opt->method]);
+    if (!follows && opt->experts)
+        cli_usage("--experts is of no use to %s", match_method_names[opt->method]);
+    if (follows && opt->network)
+        cli_usage("--network is of no use to %s: it follows the network of the experts",
+                  match_method_names[opt->method]);
+    if (opt->method != MATCH_UNROLL && (opt->from || opt->shapelets.pool))
+        cli_usage("--from and --shapelets are of no use to %s", match_method_names[opt->method]);
+    if (opt->from && opt->start != MATCH_START_DEFAULT)
+        cli_usage("--from and --init exclude each other");
+}
+
+/* The set to start from, and the transform of its series. */
+static void prepare_unroll(struct match_cli *opt, const struct examples *set,
+                           const struct feature_source *source, struct examples *from,
+                           struct transform *transform)
+{
+    if (opt->from) {
+        struct feature_source none = {NULL};
+
+        cli_check(examples_read(opt->from, NULL, &none, from));
+        cli_check(examples_match(set, from));
+        opt->match.from = &from->dataset;
+    }
+    if (source->pool) {
+        cli_check(error_in(opt->shapelets.pool,
+                           transform_make(source->pool, set->dataset.channels, set->dataset.length,
+                                          source->window, transform)));
+        opt->match.transform = transform;
+        opt->match.features = set->features;
+    }
+}
+
+/* The experts are of the shape of the set. */
+static void check_experts(const struct match_cli *opt, const struct experts *experts,
+                          const struct dataset *set)
+{
+    const struct architecture *a = &experts->architecture;
+
+    if (a->channels != set->channels || a->length != set->length || a->classes != set->classes)
+        cli_check(error_make("%s: experts of series with %zu channels, %zu steps and %zu classes, "
+                             "these have %zu, %zu and %zu",
+                             opt->experts, a->channels, a->length, a->classes, set->channels,
+                             set->length, set->classes));
+}
+
+static void show_step(void *context, size_t done, size_t total, double loss)
+{
+    char text[96];
+
+    (void)context;
+    snprintf(text, sizeof text, "step %zu of %zu, loss %.4f", done, total, loss);
+    progress_update(done, text);
+}
+
+static void condense(struct match_cli *opt, const struct examples *set, struct dataset *condensed)
+{
+    struct match_options *match = &opt->match;
+    struct match_result result;
+    struct error *error;
+
+    match->method = (enum match_method)opt->method;
+    match->seed = opt->common.seed;
+    match->start = (enum match_start)opt->start;
+    match->optimiser = (enum match_optimiser)opt->optimiser;
+    match->progress = show_step;
+    match_fill_in(match);
+    progress_start("sc-match", match->steps, opt->common.quiet);
+    error = match_condense(match, &set->dataset, condensed, &result);
+    progress_end();
+    cli_check(error_in(set->name, error));
+    if (result.repeated)
+        cli_say("%zu series start from others under noise: some classes have too few",
+                result.repeated);
+    cli_say("loss %.4f -> %.4f in %zu steps", result.first, result.last, match->steps);
+    if (!isnan(result.student_rate))
+        cli_say("step size of the students %.4g -> %.4g", match->student_rate, result.student_rate);
+}
+
+int main(int argc, char **argv)
+{
+    struct match_cli opt = {.method = MATCH_DC, .match = match_unset()};
+    struct experts experts = {0};
+    struct shapelet_pool pool;
+    struct feature_source source;
+    struct transform transform = {0};
+    struct examples set, from = {0};
+    struct dataset condensed;
+    const char *digests[4];
+
+    cli_parse(argc, argv, &program, &opt);
+    check_usage(&opt);
+    source = shapelets_source(&opt.shapelets, NULL, &pool);
+    cli_check(examples_read(cli_input(&opt.common), opt.labels, &source, &set));
+    cli_check(examples_architecture(&set, opt.network, &opt.match.architecture));
+    if (opt.experts) {
+        cli_check(experts_read(opt.experts, &experts));
+        check_experts(&opt, &experts, &set.dataset);
+        opt.match.experts = &experts;
+    }
+    prepare_unroll(&opt, &set, &source, &from, &transform);
+    cli_refuse_terminal(opt.common.output);
+    condense(&opt, &set, &condensed);
+    digests[0] = set.dataset.digest;
+    digests[1] = experts.digest;
+    digests[2] = pool.digest;
+    digests[3] = from.dataset.digest;
+    cli_write_dataset(&opt.common, &condensed, digests, 4);
+    /* Done: what was there to go on from is of no more use. */
+    if (opt.match.checkpoint && unlink(opt.match.checkpoint) && errno != ENOENT)
+        cli_check(error_system(opt.match.checkpoint));
+    experts_free(&experts);
+    transform_free(&transform);
+    slp_free(&pool);
+    examples_free(&from);
+    dataset_free(&condensed);
+    examples_free(&set);
+    return 0;
+}
