@@ -1,6 +1,7 @@
 /* Interleaving, candidate lists, and the choice of kernel and of the shifts of each pass. */
 #include "shapelets/distance.h"
 
+#include <float.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -71,6 +72,9 @@ struct error *distance_doubt(const struct series_blocks *blocks, double *doubt)
      * may be lost. */
     if (range > 1000 * ((double)sample[size - 1 - size / 4] - sample[size / 4]))
         *doubt = steps * steps * range * range * 0x1p-53 / 2e-7;
+    /* Squares that have no place in a float are for the processor's kernels, too. */
+    if (range > 1e15 || range < 1e-15)
+        *doubt = fmax(*doubt, DBL_MIN);
     free(sample);
     return NULL;
 }

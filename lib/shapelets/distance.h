@@ -43,7 +43,7 @@ void series_blocks_free(struct series_blocks *blocks);
 
 /* Below which a square that comes from running sums over these series may be off by more than the
  * rounding to float: 0 if their values are within a thousand times of the distance between their
- * quartiles. */
+ * quartiles, and neither very large nor very small. */
 struct error *distance_doubt(const struct series_blocks *blocks, double *doubt) MUST_CHECK;
 
 /* Candidates of a series, ordered by where they end. */
