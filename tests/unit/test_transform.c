@@ -48,8 +48,16 @@ static size_t window_of(const struct shapelet *shapelet, size_t window)
     return shapelet->window == SLP_WINDOW_FULL ? SIZE_MAX : shapelet->window;
 }
 
+static void scale_values(float *values, size_t count, float scale)
+{
+    for (size_t i = 0; i < count; i++)
+        values[i] *= scale;
+}
+
+/* Also of values so large or small that their squares have no place in a float. */
 static void test_features_equal_brute_force(void **state)
 {
+    static const float scales[] = {1, 1e28F, 1e-28F, 1e-21F}; /* one after the other */
     static const size_t windows[] = {0, 1, 5, 20, 1000, TRANSFORM_FULL, TRANSFORM_AS_FOUND};
     struct random_stream stream = random_stream(1, RANDOM_TEST, 0);
     static float x[COUNT * CHANNELS * STEPS], features[COUNT * SHAPELETS];
@@ -59,16 +67,24 @@ static void test_features_equal_brute_force(void **state)
     (void)state;
     make_pool(&stream, &pool);
     make_series(&stream, x);
-    for (size_t run = 0; run < 14; run++) {
+    for (size_t run = 0; run < 56; run++) {
+        size_t window = windows[run / 2 % 7];
+
+        if (run % 14 == 0) {
+            scale_values(x, COUNT * CHANNELS * STEPS, scales[run / 14]);
+            for (size_t k = 0; k < SHAPELETS; k++)
+                scale_values(pool.values + (pool.shapelets[k].values - pool.values),
+                             pool.shapelets[k].length, scales[run / 14]);
+        }
         pool.length_normalised = run % 2;
-        assert_ok(transform_make(&pool, CHANNELS, STEPS, windows[run / 2], &transform));
+        assert_ok(transform_make(&pool, CHANNELS, STEPS, window, &transform));
         transform_forward(&transform, x, COUNT, features, NULL);
         for (size_t i = 0; i < COUNT; i++)
             for (size_t k = 0; k < SHAPELETS; k++) {
                 const struct shapelet *s = &pool.shapelets[k];
                 double expected = brute_distance(s->values, s->length, s->start,
                                                  x + (i * CHANNELS + s->channel) * STEPS, STEPS,
-                                                 window_of(s, windows[run / 2]));
+                                                 window_of(s, window));
 
                 if (pool.length_normalised)
                     expected /= sqrt((double)s->length);
