@@ -13,12 +13,12 @@
 #include "match/start.h"
 #include "nn/backend_cpu.h"
 
-const char *const match_method_names[] = {"dc", "dsa", "dm", "mtt", "condtsc", NULL};
+const char *const match_method_names[] = {"dc", "dsa", "dm", "mtt", "condtsc", "unroll", NULL};
 
 static const struct method *const methods[MATCH_METHODS] = {
     [MATCH_DC] = &method_classwise,       [MATCH_DSA] = &method_classwise,
     [MATCH_DM] = &method_classwise,       [MATCH_MTT] = &method_trajectory,
-    [MATCH_CONDTSC] = &method_trajectory,
+    [MATCH_CONDTSC] = &method_trajectory, [MATCH_UNROLL] = &method_unroll,
 };
 
 bool match_needs_experts(enum match_method method)
@@ -35,6 +35,7 @@ struct match_options match_unset(void)
                                   .student_rate_rate = NAN,
                                   .embedding_weight = NAN,
                                   .label_rate = NAN,
+                                  .temperature = NAN,
                                   .checkpoint_every = 100};
 }
 
@@ -53,25 +54,27 @@ static void fill_real(double *value, double recommended)
 void match_fill_in(struct match_options *options)
 {
     struct match_options *o = options;
-    bool follows = match_needs_experts(o->method);
+    bool unrolls = o->method == MATCH_UNROLL;
 
     if (o->start == MATCH_START_DEFAULT)
-        o->start = MATCH_START_KMEANS;
+        o->start = unrolls ? MATCH_START_REAL : MATCH_START_KMEANS;
     if (o->optimiser == MATCH_OPTIMISER_DEFAULT)
-        o->optimiser = MATCH_SCALED;
-    fill_size(&o->steps, follows && o->method != MATCH_CONDTSC ? 200 : 100);
-    fill_real(&o->rate, 0.015);
-    fill_size(&o->batch, 64);
+        o->optimiser = unrolls ? MATCH_ADAM : MATCH_SCALED;
+    fill_size(&o->steps, unrolls ? 1000 : o->method == MATCH_MTT ? 200 : 100);
+    fill_real(&o->rate, 0.02);
+    fill_size(&o->batch, unrolls ? 256 : 64);
     fill_size(&o->network_steps, o->per_class < 10 ? o->per_class : 10);
     fill_size(&o->training_steps, 10);
     fill_real(&o->training_rate, 0.01);
-    fill_size(&o->student_steps, 10);
+    fill_size(&o->student_steps, unrolls ? 500 : 10);
     fill_size(&o->expert_epochs, 2);
     fill_size(&o->latest_start, 4);
-    fill_real(&o->student_rate, 0.02);
+    fill_real(&o->student_rate, unrolls ? 0.003 : 0.02);
     fill_real(&o->student_rate_rate, 0.05);
     fill_real(&o->embedding_weight, 1);
-    fill_real(&o->label_rate, 0);
+    fill_real(&o->label_rate, unrolls ? 0.05 : 0);
+    fill_size(&o->unroll_steps, 20);
+    fill_real(&o->temperature, 4);
 }
 
 enum { GROUPS = 3, SQUARE_MEMORY = 50 };
@@ -116,7 +119,8 @@ static struct error *make_group(enum optimiser_kind kind, struct group *group)
 static struct error *make_groups(struct condensation *m)
 {
     const struct match_options *options = m->problem.options;
-    size_t labels = options->label_rate > 0 ? m->problem.count * m->problem.set->classes : 0;
+    bool soft = options->method == MATCH_UNROLL || options->label_rate > 0;
+    size_t labels = soft ? m->problem.count * m->problem.set->classes : 0;
     struct group *groups = m->groups;
 
     groups[0] = (struct group){"series", "series.first", "series.second",
@@ -147,7 +151,7 @@ static struct error *make_problem(struct match_problem *problem)
     const struct match_options *options = problem->options;
     const struct dataset *set = problem->set;
 
-    problem->count = options->per_class * set->classes;
+    problem->count = options->from ? options->from->count : options->per_class * set->classes;
     problem->series = set->channels * set->length;
     TRY(class_lists_make(set, &problem->lists));
     TRY(take_unit(problem));
@@ -155,7 +159,8 @@ static struct error *make_problem(struct match_problem *problem)
     if (!problem->labels)
         return error_memory("labels");
     for (size_t i = 0; i < problem->count; i++)
-        problem->labels[i] = (int32_t)(i / options->per_class);
+        problem->labels[i] =
+            options->from ? options->from->y[i] : (int32_t)(i / options->per_class);
     return NULL;
 }
 
@@ -184,17 +189,21 @@ static void fingerprint(const struct condensation *m, char text[DIGEST_TEXT])
     architecture_print(&o->architecture, network);
     snprintf(settings, sizeof settings,
              "%s spc=%zu start=%d steps=%zu %d %a seed=%llu %s %zu %zu %zu %a %s %zu %zu %zu %a %a "
-             "%a %a",
+             "%a %a %zu %a",
              match_method_names[o->method], o->per_class, (int)o->start, o->steps,
              (int)o->optimiser, o->rate, (unsigned long long)o->seed, network, o->batch,
              o->network_steps, o->training_steps, o->training_rate,
              o->experts ? o->experts->digest : "-", o->student_steps, o->expert_epochs,
              o->latest_start, o->student_rate, o->student_rate_rate, o->embedding_weight,
-             o->label_rate);
+             o->label_rate, o->unroll_steps, o->temperature);
     digest_start(&digest);
     digest_add(&digest, settings, strlen(settings));
     digest_add(&digest, set->x, set->count * m->problem.series * sizeof *set->x);
     digest_add(&digest, set->y, set->count * sizeof *set->y);
+    if (o->features)
+        digest_add(&digest, o->features, set->count * o->transform->count * sizeof *o->features);
+    digest_add(&digest, m->groups[0].values, m->groups[0].count * sizeof *m->groups[0].values);
+    digest_add(&digest, m->groups[1].values, m->groups[1].count * sizeof *m->groups[1].values);
     digest_finish(&digest, text);
 }
 
@@ -234,15 +243,41 @@ static struct error *resume(struct condensation *m)
 
 /* ---- The loop ---- */
 
+/* Soft labels that are almost sure of the class. */
+static void sure_labels(const struct match_problem *problem, double temperature, float *targets)
+{
+    size_t classes = problem->set->classes;
+    double odds = 9 * (double)(classes > 1 ? classes - 1 : 1); /* a share of 0.9 */
+
+    for (size_t i = 0; i < problem->count; i++)
+        targets[i * classes + (size_t)problem->labels[i]] = (float)(temperature * log(odds));
+}
+
+/* Series and soft labels. */
+static struct error *start_values(struct condensation *m)
+{
+    const struct match_options *options = m->problem.options;
+    const struct dataset *from = options->from;
+    struct group *series = &m->groups[0], *labels = &m->groups[1];
+
+    if (!from)
+        TRY(match_start(options, &m->problem.lists, series->values, &m->result->repeated));
+    else
+        memcpy(series->values, from->x, series->count * sizeof *from->x);
+    if (labels->count && from && from->soft)
+        memcpy(labels->values, from->soft, labels->count * sizeof *from->soft);
+    else if (labels->count)
+        sure_labels(&m->problem, options->temperature, labels->values);
+    return NULL;
+}
+
 static struct error *start(struct condensation *m)
 {
     const struct match_options *options = m->problem.options;
 
     TRY(make_problem(&m->problem));
     TRY(make_groups(m));
-    TRY(match_start(options, &m->problem.lists, m->groups[0].values, &m->result->repeated));
-    for (size_t i = 0; m->groups[1].count && i < m->problem.count; i++)
-        m->groups[1].values[i * m->problem.set->classes + m->problem.labels[i]] = MATCH_LABEL_LOGIT;
+    TRY(start_values(m));
     if (m->groups[2].count)
         m->groups[2].values[0] = (float)log(options->student_rate);
     TRY(m->method->make(&m->problem, &m->state));
@@ -276,9 +311,9 @@ static struct error *take_step(struct condensation *m, size_t step, double *loss
         condensed.rate = exp(groups[2].values[0]);
     *loss = m->method->step(m->state, step, &condensed, &gradient);
     if (!isfinite(*loss))
-        return error_make("step %zu: the loss is no longer a number; a smaller --rate than %g may "
-                          "help",
-                          step + 1, options->rate);
+        return error_make("step %zu: the loss is no longer a number; a smaller %s than %g may help",
+                          step + 1, options->method == MATCH_UNROLL ? "--student-rate" : "--rate",
+                          options->method == MATCH_UNROLL ? options->student_rate : options->rate);
     if (groups[2].count)
         groups[2].gradient[0] = (float)(gradient.rate * condensed.rate);
     size = gradient_size(m, step);

@@ -7,16 +7,12 @@
 #include "match/real.h"
 #include "match/trajectory.h"
 
-/* Soft labels are logits, learned at the temperature that sc-eval uses them at.  At first that of
- * the label is MATCH_LABEL_LOGIT, and the others are 0. */
-enum { MATCH_TEMPERATURE = 4, MATCH_LABEL_LOGIT = 16 };
-
 /* What all methods work on. */
 struct match_problem {
     const struct match_options *options;
     const struct dataset *set;
     struct class_lists lists;
-    size_t count;    /* condensed series, class by class */
+    size_t count;    /* condensed series */
     size_t series;   /* floats of one */
     int32_t *labels; /* (count,) */
     double unit;     /* what values of the set deviate from their mean */
@@ -37,5 +33,6 @@ struct method {
 
 extern const struct method method_classwise;  /* dc, dsa, dm */
 extern const struct method method_trajectory; /* mtt, condtsc */
+extern const struct method method_unroll;
 
 #endif

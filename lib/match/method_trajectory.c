@@ -41,7 +41,7 @@ static struct error *following_make(const struct match_problem *problem, void **
         .series = problem->count,
         .views = dual,
         .embedding_weight = dual ? options->embedding_weight : 0,
-        .loss = student_loss(options->label_rate > 0, MATCH_TEMPERATURE)};
+        .loss = student_loss(options->label_rate > 0, options->temperature)};
     struct following *following;
     struct error *error;
 
