@@ -51,6 +51,20 @@ static void fill_real(double *value, double recommended)
         *value = recommended;
 }
 
+static size_t recommended_batch(enum match_method method)
+{
+    switch (method) {
+    case MATCH_MTT:
+        return 100;
+    case MATCH_CONDTSC:
+        return 25; /* in four views */
+    case MATCH_UNROLL:
+        return 256;
+    default:
+        return 64;
+    }
+}
+
 void match_fill_in(struct match_options *options)
 {
     struct match_options *o = options;
@@ -60,9 +74,9 @@ void match_fill_in(struct match_options *options)
         o->start = unrolls ? MATCH_START_REAL : MATCH_START_KMEANS;
     if (o->optimiser == MATCH_OPTIMISER_DEFAULT)
         o->optimiser = unrolls ? MATCH_ADAM : MATCH_SCALED;
-    fill_size(&o->steps, unrolls ? 1000 : o->method == MATCH_MTT ? 200 : 100);
-    fill_real(&o->rate, 0.02);
-    fill_size(&o->batch, unrolls ? 256 : 64);
+    fill_size(&o->steps, unrolls ? 1000 : match_needs_experts(o->method) ? 200 : 100);
+    fill_real(&o->rate, unrolls || match_needs_experts(o->method) ? 0.02 : 0.01);
+    fill_size(&o->batch, recommended_batch(o->method));
     fill_size(&o->network_steps, o->per_class < 10 ? o->per_class : 10);
     fill_size(&o->training_steps, 10);
     fill_real(&o->training_rate, 0.01);
