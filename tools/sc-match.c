@@ -56,8 +56,6 @@ static const struct cli_option options[] = {
      "mtt, condtsc, unroll: steps of a student", .high = 1e6},
     {0, "unroll-steps", "N", CLI_SIZE, CLI_AT(match_cli, match.unroll_steps),
      "unroll: how many of them gradients go back through", .high = 1e6},
-    {0, "temperature", "T", CLI_REAL, CLI_AT(match_cli, match.temperature),
-     "unroll: temperature of the students' loss", .low = 1e-3, .high = 1e6},
     {0, "expert-epochs", "N", CLI_SIZE, CLI_AT(match_cli, match.expert_epochs),
      "mtt, condtsc: epochs of an expert that they make up for", .high = 1e6},
     {0, "latest-start", "N", CLI_SIZE, CLI_AT(match_cli, match.latest_start),

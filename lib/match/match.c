@@ -35,7 +35,6 @@ struct match_options match_unset(void)
                                   .student_rate_rate = NAN,
                                   .embedding_weight = NAN,
                                   .label_rate = NAN,
-                                  .temperature = NAN,
                                   .checkpoint_every = 100};
 }
 
@@ -71,16 +70,16 @@ void match_fill_in(struct match_options *options)
     bool unrolls = o->method == MATCH_UNROLL;
 
     if (o->start == MATCH_START_DEFAULT)
-        o->start = unrolls ? MATCH_START_REAL : MATCH_START_KMEANS;
+        o->start = MATCH_START_KMEANS;
     if (o->optimiser == MATCH_OPTIMISER_DEFAULT)
         o->optimiser = unrolls ? MATCH_ADAM : MATCH_SCALED;
-    fill_size(&o->steps, unrolls ? 1000 : match_needs_experts(o->method) ? 200 : 100);
+    fill_size(&o->steps, unrolls ? 600 : match_needs_experts(o->method) ? 200 : 100);
     fill_real(&o->rate, unrolls || match_needs_experts(o->method) ? 0.02 : 0.01);
     fill_size(&o->batch, recommended_batch(o->method));
     fill_size(&o->network_steps, o->per_class < 10 ? o->per_class : 10);
     fill_size(&o->training_steps, 10);
     fill_real(&o->training_rate, 0.01);
-    fill_size(&o->student_steps, unrolls ? 500 : 10);
+    fill_size(&o->student_steps, unrolls ? 400 : 10);
     fill_size(&o->expert_epochs, 2);
     fill_size(&o->latest_start, 4);
     fill_real(&o->student_rate, unrolls ? 0.003 : 0.02);
@@ -88,7 +87,6 @@ void match_fill_in(struct match_options *options)
     fill_real(&o->embedding_weight, 1);
     fill_real(&o->label_rate, unrolls ? 0.05 : 0);
     fill_size(&o->unroll_steps, 20);
-    fill_real(&o->temperature, 4);
 }
 
 enum { GROUPS = 3, SQUARE_MEMORY = 50 };
@@ -203,13 +201,13 @@ static void fingerprint(const struct condensation *m, char text[DIGEST_TEXT])
     architecture_print(&o->architecture, network);
     snprintf(settings, sizeof settings,
              "%s spc=%zu start=%d steps=%zu %d %a seed=%llu %s %zu %zu %zu %a %s %zu %zu %zu %a %a "
-             "%a %a %zu %a",
+             "%a %a %zu",
              match_method_names[o->method], o->per_class, (int)o->start, o->steps,
              (int)o->optimiser, o->rate, (unsigned long long)o->seed, network, o->batch,
              o->network_steps, o->training_steps, o->training_rate,
              o->experts ? o->experts->digest : "-", o->student_steps, o->expert_epochs,
              o->latest_start, o->student_rate, o->student_rate_rate, o->embedding_weight,
-             o->label_rate, o->unroll_steps, o->temperature);
+             o->label_rate, o->unroll_steps);
     digest_start(&digest);
     digest_add(&digest, settings, strlen(settings));
     digest_add(&digest, set->x, set->count * m->problem.series * sizeof *set->x);
@@ -257,16 +255,6 @@ static struct error *resume(struct condensation *m)
 
 /* ---- The loop ---- */
 
-/* Soft labels that are almost sure of the class. */
-static void sure_labels(const struct match_problem *problem, double temperature, float *targets)
-{
-    size_t classes = problem->set->classes;
-    double odds = 9 * (double)(classes > 1 ? classes - 1 : 1); /* a share of 0.9 */
-
-    for (size_t i = 0; i < problem->count; i++)
-        targets[i * classes + (size_t)problem->labels[i]] = (float)(temperature * log(odds));
-}
-
 /* Series and soft labels. */
 static struct error *start_values(struct condensation *m)
 {
@@ -280,8 +268,10 @@ static struct error *start_values(struct condensation *m)
         memcpy(series->values, from->x, series->count * sizeof *from->x);
     if (labels->count && from && from->soft)
         memcpy(labels->values, from->soft, labels->count * sizeof *from->soft);
-    else if (labels->count)
-        sure_labels(&m->problem, options->temperature, labels->values);
+    else
+        for (size_t i = 0; labels->count && i < m->problem.count; i++)
+            labels->values[i * m->problem.set->classes + (size_t)m->problem.labels[i]] =
+                MATCH_LABEL_LOGIT;
     return NULL;
 }
 

@@ -72,8 +72,7 @@ struct match_options {
     /* mtt, condtsc, unroll */
     size_t student_steps; /* on the condensed set; unroll: of a whole training */
     double student_rate;  /* at first */
-    double label_rate;  /* learning rate of soft labels; 0: they stay, or are hard but for unroll */
-    double temperature; /* of the students' loss with soft labels */
+    double label_rate; /* learning rate of soft labels; 0: they stay, or are hard but for unroll */
 
     /* mtt, condtsc */
     const struct experts *experts;

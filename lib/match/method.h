@@ -7,6 +7,10 @@
 #include "match/real.h"
 #include "match/trajectory.h"
 
+/* Soft labels are logits, learned at the temperature that sc-eval uses them at.  At first that of
+ * the label is MATCH_LABEL_LOGIT, and the others are 0. */
+enum { MATCH_TEMPERATURE = 4, MATCH_LABEL_LOGIT = 16 };
+
 /* What all methods work on. */
 struct match_problem {
     const struct match_options *options;

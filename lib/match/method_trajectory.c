@@ -46,7 +46,7 @@ static struct error *make(struct following *following)
         .series = problem->count,
         .views = dual,
         .embedding_weight = dual ? options->embedding_weight : 0,
-        .loss = student_loss(options->label_rate > 0, options->temperature)};
+        .loss = student_loss(options->label_rate > 0, MATCH_TEMPERATURE)};
 
     following->batch = options->batch < problem->count ? options->batch : problem->count;
     trajectory.batch = following->batch;

@@ -47,7 +47,6 @@ static struct error *make_window(struct unrolling *u, struct window *window)
 {
     const struct match_problem *problem = u->problem;
     const struct match_options *o = problem->options;
-    double temperature = o->temperature;
     struct unroll_options unroll = {
         .series = problem->count,
         .batch = u->batch,
@@ -55,7 +54,7 @@ static struct error *make_window(struct unrolling *u, struct window *window)
         .training = o->student_steps,
         .rate = o->student_rate,
         .momentum = 0.9,
-        .loss = {LOSS_KL, (float)temperature, (float)(temperature * temperature)}};
+        .loss = {LOSS_KL, MATCH_TEMPERATURE, MATCH_TEMPERATURE * MATCH_TEMPERATURE}};
 
     window->gradient.x = calloc(problem->count, problem->series * sizeof(float));
     window->gradient.targets = calloc(problem->count, problem->set->classes * sizeof(float));
