@@ -23,7 +23,7 @@ struct synth_options {
     struct synthesis_options synthesis;
 };
 
-static const char *const starts[] = {"real", "kmeans", "noise", NULL};
+static const char *const starts[] = {"real", "kmeans", "noise", "explain", NULL};
 static const char *const norms[] = {"plain", "squared", NULL};
 static const char *const statistics[] = {"all", "round", NULL};
 
