@@ -5,6 +5,8 @@
 #   make main-table    the paper's main table on DATA=FOLDER, beside its figures; make show-main-table
 #                      prints what is there; other tables: ablations efficiency shapelet-table nas
 #   make check         all tests                     make check-asan   the same under sanitizers
+#   make CUDA=0        never the plug-in for GPUs; CUDA=1: nothing without it (default: if it can be)
+#   make check-cuda    the plug-in against the processor, on a GPU   make bench-cuda
 #   make bench         all benchmarks                make bench-NAME   one of tests/bench/NAME.sh
 #   make fuzz          libFuzzer, FUZZ_SECONDS in total
 #   make lint          static checks, manual pages   make format       clang-format
@@ -51,6 +53,32 @@ BENCH_SOURCES := $(wildcard tests/bench/*.c)
 FUZZ_SOURCES := $(wildcard tests/fuzz/fuzz_*.c)
 MAN_PAGES := $(wildcard man/*.[1-9])
 
+# ---- The plug-in for GPUs (shapecond-cuda(7)): where there is a CUDA toolkit with cuDNN ----
+
+NVCC ?= $(firstword $(shell command -v nvcc) $(wildcard /usr/local/cuda/bin/nvcc))
+CUDA_HOME ?= $(patsubst %/bin/nvcc,%,$(realpath $(NVCC)))
+CUDNN_HEADER := $(if $(NVCC),$(firstword $(wildcard $(CUDA_HOME)/include/cudnn.h /usr/include/cudnn.h \
+                  /usr/include/*/cudnn.h /usr/local/include/cudnn.h)))
+CUDA ?= $(if $(CUDNN_HEADER),1,0)
+CUDA_SOURCES := $(wildcard cuda/*.cu)
+CUDA_SO := $(BUILD)/lib/libshapecond-cuda.so
+# Machine code for the oldest GPU of each generation that nvcc knows, which the others of it run, too,
+# and for those to come what the driver can translate.
+CUDA_ARCHITECTURES ?= $(shell $(NVCC) --list-gpu-arch | sed 's/compute_//' | sort -n | \
+                        awk '!seen[int($$1 / 10)]++')
+CUDA_NEWEST = $(lastword $(CUDA_ARCHITECTURES))
+CUDA_FLAGS = -std=c++17 -O3 -lineinfo $(foreach a,$(CUDA_ARCHITECTURES),-gencode arch=compute_$(a),code=sm_$(a)) \
+             -gencode arch=compute_$(CUDA_NEWEST),code=compute_$(CUDA_NEWEST)
+CUDA_HOST_FLAGS := -Wall -Wextra -Wno-missing-field-initializers -fPIC -fvisibility=hidden
+
+# The same sources for the processor, with a CUDA that is none (tests only).
+FAKE_SOURCES := $(wildcard tests/fake_cuda/*.cpp)
+FAKE_SO := $(BUILD)/tests/libshapecond-cuda-fake.so
+
+empty :=
+comma := ,
+space := $(empty) $(empty)
+
 objects = $(patsubst %.c,$(BUILD)/obj/%.o,$(1))
 NPY_LIB := $(BUILD)/lib/libnpy-c.a
 NPY_SO := $(BUILD)/lib/libnpy-c.so.0
@@ -71,12 +99,12 @@ endif
 .DELETE_ON_ERROR:
 .SECONDARY:
 
-all: $(TOOLS) $(NPY_LIB) $(NPY_SO)
+all: $(TOOLS) $(NPY_LIB) $(NPY_SO) $(if $(filter 1,$(CUDA)),$(CUDA_SO))
 
 # ---- Debian packages ----
 
 PACKAGES_build := libfftw3-dev libopenblas-dev libzip-dev
-PACKAGES_check := libcmocka-dev mandoc
+PACKAGES_check := libcmocka-dev mandoc g++
 PACKAGES_fuzz := clang libclang-rt-dev
 PACKAGES_lint := clang-format cppcheck mandoc shellcheck
 
@@ -133,6 +161,29 @@ $(NPY_SO): $(call objects,$(NPY_SOURCES))
 	@mkdir -p $(@D)
 	$(run)$(CC) -shared -Wl,-soname,$(@F) $(CFLAGS) $(LDFLAGS) -o $@ $^
 
+$(BUILD)/obj/cuda/%.o: cuda/%.cu
+	$(say) NVCC $<
+	@mkdir -p $(@D)
+	$(run)$(NVCC) $(CUDA_FLAGS) -Xcompiler $(subst $(space),$(comma),$(strip $(CUDA_HOST_FLAGS))) \
+	  -DSHAPECOND_VERSION='"$(VERSION)"' -Iformats -Ilib -MMD -MP -MF $(@:.o=.d) -c -o $@ $<
+
+$(CUDA_SO): $(patsubst cuda/%.cu,$(BUILD)/obj/cuda/%.o,$(CUDA_SOURCES))
+	$(say) LD $@
+	@mkdir -p $(@D)
+	$(run)$(NVCC) -shared -o $@ $^ -Xlinker -soname,$(@F),-z,defs,-rpath,$(CUDA_HOME)/lib64 -lcudnn -lcublas -ldl
+
+$(BUILD)/fake/%.o: % | $(HAVE_check)
+	$(say) CXX $<
+	@mkdir -p $(@D)
+	$(run)$(CXX) -x c++ -std=c++17 $(CUDA_HOST_FLAGS) $(CFLAGS) -D_GNU_SOURCE \
+	  -DSHAPECOND_VERSION='"$(VERSION)"' -Itests/fake_cuda/include -Itests/fake_cuda -Iformats -Ilib \
+	  -MMD -MP -c -o $@ $<
+
+$(FAKE_SO): $(patsubst %,$(BUILD)/fake/%.o,$(CUDA_SOURCES) $(FAKE_SOURCES))
+	$(say) LD $@
+	@mkdir -p $(@D)
+	$(run)$(CXX) -shared $(CFLAGS) $(LDFLAGS) -o $@ $^ -lm -ldl
+
 $(BUILD)/bin/%: $(BUILD)/obj/tools/%.o $(call objects,$(COMMON_SOURCES)) $(SC_LIB) $(NPY_LIB)
 	$(say) LD $@
 	@mkdir -p $(@D)
@@ -148,11 +199,11 @@ $(BUILD)/bench/%: $(BUILD)/obj/tests/bench/%.o $(SC_LIB) $(NPY_LIB)
 	@mkdir -p $(@D)
 	$(run)$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $^ $(LIBS)
 
--include $(shell find $(BUILD)/obj -name '*.d' 2>/dev/null)
+-include $(shell find $(BUILD)/obj $(BUILD)/fake -name '*.d' 2>/dev/null)
 
 # ---- Tests ----
 
-check: all $(UNITS) | $(HAVE_check)
+check: all $(UNITS) $(FAKE_SO) | $(HAVE_check)
 	@tests/run-tests.sh $(BUILD)
 
 demo: all
@@ -168,6 +219,13 @@ $(TABLES) $(TABLES:%=show-%): all
 check-asan:
 	@$(MAKE) --no-print-directory check BUILD=$(BUILD)/asan KERNEL_CFLAGS=-O0 \
 	  CFLAGS='-O1 -g -fsanitize=address,undefined -fno-sanitize-recover=undefined -fno-omit-frame-pointer'
+
+# On a GPU; without one they say so and fail.
+.PHONY: check-cuda bench-cuda
+check-cuda: all $(UNITS) $(BUILD)/bench/cuda
+	@tests/cuda/check.sh $(BUILD)
+bench-cuda: all $(BUILD)/bench/cuda
+	@tests/cuda/bench.sh $(BUILD)
 
 BENCH_NAMES := $(patsubst tests/bench/%.sh,%,$(wildcard tests/bench/*.sh))
 .PHONY: $(addprefix bench-,$(BENCH_NAMES))
@@ -210,7 +268,7 @@ install: all
 	$(say) INSTALL '$(DESTDIR)$(PREFIX)'
 	$(run)install -d $(DESTDIR)$(BINDIR) $(DESTDIR)$(LIBDIR)/pkgconfig $(DESTDIR)$(INCLUDEDIR)
 	$(run)install -m 755 $(TOOLS) $(DESTDIR)$(BINDIR)
-	$(run)install -m 644 $(NPY_LIB) $(NPY_SO) $(DESTDIR)$(LIBDIR)
+	$(run)install -m 644 $(NPY_LIB) $(NPY_SO) $(if $(filter 1,$(CUDA)),$(CUDA_SO)) $(DESTDIR)$(LIBDIR)
 	$(run)ln -sf $(notdir $(NPY_SO)) $(DESTDIR)$(LIBDIR)/libnpy-c.so
 	$(run)install -m 644 formats/npy-c/npy-c.h $(DESTDIR)$(INCLUDEDIR)
 	$(run)printf '%s\n' $(PKG_CONFIG) >$(DESTDIR)$(LIBDIR)/pkgconfig/npy-c.pc
@@ -220,7 +278,7 @@ install: all
 uninstall:
 	$(say) REMOVE '$(DESTDIR)$(PREFIX)'
 	$(run)rm -f $(addprefix $(DESTDIR)$(BINDIR)/,$(notdir $(TOOLS)))
-	$(run)rm -f $(addprefix $(DESTDIR)$(LIBDIR)/,$(notdir $(NPY_LIB) $(NPY_SO)) libnpy-c.so pkgconfig/npy-c.pc)
+	$(run)rm -f $(addprefix $(DESTDIR)$(LIBDIR)/,$(notdir $(NPY_LIB) $(NPY_SO) $(CUDA_SO)) libnpy-c.so pkgconfig/npy-c.pc)
 	$(run)rm -f $(DESTDIR)$(INCLUDEDIR)/npy-c.h
 	$(run)for page in $(MAN_PAGES); do rm -f $(DESTDIR)$(MANDIR)/man$${page##*.}/$${page##*/}; done
 

@@ -106,7 +106,7 @@ int main(int argc, char **argv)
     cli_parse(argc, argv, &program, &opt);
     if (!opt.teacher && (opt.soft || opt.shapelets.pool))
         cli_usage("--%s is of no use without --teacher", opt.soft ? "soft" : "shapelets");
-    device = device_chosen(opt.device);
+    device = device_chosen(opt.device, false);
     source = shapelets_source(&opt.shapelets, &device, &pool);
     cli_check(examples_read(cli_input(&opt.common), opt.labels, &source, &all));
     if (opt.teacher)

@@ -141,7 +141,7 @@ int main(int argc, char **argv)
     discover.one_against_rest = opt.gain == 1;
     discover.selection = (enum selection)opt.select;
     discover.keep_all = opt.measure_all;
-    discover.device = device_chosen(opt.device).distance;
+    discover.device = device_chosen(opt.device, true).distance;
     discover.progress = show_progress;
 
     progress_start("sc-shapelets", dataset.count * dataset.channels, opt.common.quiet);

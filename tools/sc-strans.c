@@ -51,7 +51,7 @@ int main(int argc, char **argv)
     if (opt.common.file_count < 1)
         cli_usage("which pool?");
     input = opt.common.file_count > 1 ? opt.common.files[1] : "-";
-    device = device_chosen(opt.device);
+    device = device_chosen(opt.device, false);
     cli_check(slp_read(opt.common.files[0], &pool));
     pool.standardised = pool.standardised && !opt.raw;
     cli_check(dataset_read(input, opt.labels, 0, &series));

@@ -188,7 +188,7 @@ int main(int argc, char **argv)
 
     cli_parse(argc, argv, &program, &opt);
     check_usage(&opt);
-    device = device_chosen(opt.teacher ? opt.device : DEVICE_CPU);
+    device = device_chosen(opt.teacher ? opt.device : DEVICE_CPU, false);
     shapelets_source(&opt.shapelets, &device, &pool);
     if (opt.teacher)
         cli_check(teacher_read(opt.teacher, device.backend, &teacher));

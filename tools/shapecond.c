@@ -176,7 +176,7 @@ int main(int argc, char **argv)
     if (opt.test && strcmp(opt.common.output, "-") == 0)
         cli_usage("--test prints scores to standard output, so the set needs -o FILE");
     cli_refuse_terminal(opt.common.output);
-    device_chosen(opt.device); /* so that what is missing is said before the work */
+    device_chosen(opt.device, false); /* so that what is missing is said before the work */
     cli_check(look_at(opt.common.files[0], &facts));
     cli_say("%zu classes of %zu to %zu series, %zu channel%s, %zu steps", facts.classes,
             facts.smallest, facts.largest, facts.channels, facts.channels == 1 ? "" : "s",

@@ -2,12 +2,12 @@
 
 const char *const device_choices[] = {"cpu", "auto", "cuda", NULL};
 
-struct device device_chosen(int choice)
+struct device device_chosen(int choice, bool same)
 {
     struct device device;
 
     cli_check(error_in("--device", device_open((enum device_kind)choice, &device)));
-    if (!device.backend->host_memory)
+    if (!device.backend->host_memory && !same)
         cli_record_device(device.backend->name);
     return device;
 }

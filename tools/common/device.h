@@ -16,7 +16,8 @@ extern const char *const device_choices[];
      .choices = device_choices, .unrecorded = true}
 /* clang-format on */
 
-/* Opens the device of the choice, or prints what is missing and exits. */
-struct device device_chosen(int choice);
+/* Opens the device of the choice, or prints what is missing and exits.  same: what is computed has
+ * the same bits on all of them, so that the provenance need not tell. */
+struct device device_chosen(int choice, bool same);
 
 #endif

@@ -1,0 +1,406 @@
+/* Convolutions by cuDNN, linear layers by cuBLAS.
+ *
+ * The layout of the engine (backend.h) is cuDNN's NHWC with the steps as W: channels side by side,
+ * counted with what fills them up (whose weights are zero), and the halo as part of the data:
+ *
+ *     forward         x (N, 1, steps + 2h, in) with no padding gives y (N, 1, steps, out)
+ *     backward input  the same with the gradient of y, which has the halo, and weights turned round
+ *     backward weight x and the gradient of y, both (N, 1, steps + 2h, .), with padding h: the halo
+ *                     of the gradient is zero and adds nothing
+ *
+ * so that every tensor is dense, and only forward algorithms and those for weights are needed.
+ * Weights are (out, 1, kernel, in), NHWC too.
+ *
+ * cuDNN is asked for its algorithms in the order that it expects to be fastest, which depends on
+ * nothing but the shapes and the GPU; the first that always gives the same bits is taken.  TF32 is
+ * not used. */
+#include "device.h"
+
+enum {
+    MOST_ALGORITHMS = 8,
+    MOST_PLANS = 4096,
+    PRODUCT_BYTES = 512 << 20, /* of scratch memory at most */
+};
+
+static size_t round_up(size_t value)
+{
+    return (value + BACKEND_CHANNELS - 1) / BACKEND_CHANNELS * BACKEND_CHANNELS;
+}
+
+static size_t halo_of(const struct conv1d_shape *shape)
+{
+    return (shape->kernel - 1) / 2;
+}
+
+/* With kernel 1, steps are rows of a product. */
+static bool is_linear(const struct conv1d_shape *shape)
+{
+    return shape->kernel == 1;
+}
+
+/* ---- Kernels ---- */
+
+/* to[(o * kernel + k) * ins + i] = weight of output o, tap k, input i; zero where there is none.
+ * from_o and from_i say where outputs and inputs are in the weights; turned: taps backwards. */
+KERNEL pack_kernel(size_t outs, size_t kernel, size_t ins, size_t outputs, size_t inputs,
+                   size_t from_o, size_t from_i, bool turned, const float *weight, float *to)
+{
+    THREADS
+    {
+        for (EACH_ROW(row, outs * kernel)) {
+            size_t o = row / kernel, k = row % kernel, tap = turned ? kernel - 1 - k : k;
+
+            for (EACH(i, ins))
+                to[row * ins + i] =
+                    o < outputs && i < inputs ? weight[o * from_o + i * from_i + tap] : 0.0f;
+        }
+    }
+}
+
+KERNEL pack_bias_kernel(size_t outs, size_t outputs, const float *bias, float *to)
+{
+    THREADS
+    {
+        for (EACH(o, outs))
+            to[o] = o < outputs ? bias[o] : 0.0f;
+    }
+}
+
+/* Back into (outputs, inputs, kernel). */
+KERNEL unpack_kernel(size_t outputs, size_t kernel, size_t inputs, size_t ins,
+                     const float *gradient, float *dweight)
+{
+    THREADS
+    {
+        for (EACH_ROW(row, outputs * kernel)) {
+            size_t o = row / kernel, k = row % kernel;
+
+            for (EACH(i, inputs))
+                dweight[(o * inputs + i) * kernel + k] = gradient[row * ins + i];
+        }
+    }
+}
+
+KERNEL fill_bias_kernel(size_t rows, size_t columns, const float *bias, float *out)
+{
+    THREADS
+    {
+        for (EACH_ROW(row, rows))
+            for (EACH(c, columns))
+                out[row * columns + c] = bias[c];
+    }
+}
+
+/* Sums of columns, in two steps: blocks of (WIDE, HIGH) threads each sum some rows into
+ * partial[part][column], in an order that depends on the shape alone ... */
+KERNEL column_sums_kernel(size_t rows, size_t columns, const float *x, double *partial)
+{
+    SHARED double sums[HIGH][WIDE];
+
+    PHASE
+    {
+        size_t c = blockIdx.x * WIDE + threadIdx.x;
+        double sum = 0;
+
+        if (c < columns)
+            for (size_t row = blockIdx.y * HIGH + threadIdx.y; row < rows; row += gridDim.y * HIGH)
+                sum += x[row * columns + c];
+        sums[threadIdx.y][threadIdx.x] = sum;
+    }
+    PHASE
+    {
+        size_t c = blockIdx.x * WIDE + threadIdx.x;
+        double sum = 0;
+
+        if (threadIdx.y > 0 || c >= columns)
+            continue;
+        for (int y = 0; y < HIGH; y++)
+            sum += sums[y][threadIdx.x];
+        partial[blockIdx.y * columns + c] = sum;
+    }
+}
+
+/* ... and one thread for each column adds them up. */
+KERNEL add_column_sums_kernel(size_t parts, size_t columns, const double *partial, float *to)
+{
+    THREADS
+    {
+        for (EACH(c, columns)) {
+            double sum = 0;
+
+            for (size_t part = 0; part < parts; part++)
+                sum += partial[part * columns + c];
+            to[c] += (float)sum;
+        }
+    }
+}
+
+/* ---- Panels ---- */
+
+static size_t panel(const struct conv1d_shape *shape)
+{
+    size_t in = round_up(shape->input_stride), out = round_up(shape->output_stride);
+
+    return in + out + shape->kernel * in * out;
+}
+
+static void pack(const struct conv1d_shape *shape, const float *weight, const float *bias,
+                 float *forward, float *backward)
+{
+    size_t kernel = shape->kernel, ins = shape->input_stride, outs = shape->output_stride;
+    size_t of_output = shape->inputs * kernel, of_input = kernel;
+
+    if (forward) {
+        LAUNCH(pack_bias_kernel, along(outs), LINE, outs, shape->outputs, bias, forward);
+        LAUNCH(pack_kernel, across(ins, outs * kernel, 1), dim3(WIDE, HIGH), outs, kernel, ins,
+               shape->outputs, shape->inputs, of_output, of_input, false, weight,
+               forward + round_up(outs));
+    }
+    if (!backward)
+        return;
+    if (is_linear(shape)) /* the same weights: the product turns them round */
+        LAUNCH(pack_kernel, across(ins, outs, 1), dim3(WIDE, HIGH), outs, kernel, ins,
+               shape->outputs, shape->inputs, of_output, of_input, false, weight, backward);
+    else
+        LAUNCH(pack_kernel, across(outs, ins * kernel, 1), dim3(WIDE, HIGH), ins, kernel, outs,
+               shape->inputs, shape->outputs, of_input, of_output, true, weight, backward);
+}
+
+static size_t gradient(const struct conv1d_shape *shape)
+{
+    return (shape->kernel * shape->input_stride + 1) * shape->output_stride;
+}
+
+static void unpack(const struct conv1d_shape *shape, const float *from, float *dweight,
+                   float *dbias)
+{
+    size_t kernel = shape->kernel, ins = shape->input_stride;
+
+    LAUNCH(unpack_kernel, across(shape->inputs, shape->outputs * kernel, 1), dim3(WIDE, HIGH),
+           shape->outputs, kernel, shape->inputs, ins, from, dweight);
+    LAUNCH(pack_bias_kernel, along(shape->outputs), LINE, shape->outputs, shape->outputs,
+           from + kernel * ins * shape->output_stride, dbias);
+}
+
+/* ---- Plans of cuDNN ---- */
+
+/* A product: of x (count, 1, width, ins) and weights (outs, 1, kernel, ins), giving
+ * (count, 1, out_width, outs).  weights: the other way, from both ends to the weights. */
+struct product {
+    bool weights;
+    size_t count, width, out_width, kernel, pad, ins, outs;
+};
+
+struct plan {
+    struct product product;
+    bool usable;
+    cudnnTensorDescriptor_t x, y;
+    cudnnFilterDescriptor_t w;
+    cudnnConvolutionDescriptor_t convolution;
+    cudnnConvolutionFwdAlgo_t forward;
+    cudnnConvolutionBwdFilterAlgo_t backward;
+    size_t bytes; /* of scratch memory */
+};
+
+static bool same_product(const struct product *a, const struct product *b)
+{
+    return a->weights == b->weights && a->count == b->count && a->width == b->width &&
+           a->out_width == b->out_width && a->kernel == b->kernel && a->pad == b->pad &&
+           a->ins == b->ins && a->outs == b->outs;
+}
+
+static bool describe(struct plan *plan)
+{
+    const struct product *p = &plan->product;
+    int count = (int)p->count, ins = (int)p->ins, outs = (int)p->outs;
+
+    return CUDNN(cudnnCreateTensorDescriptor(&plan->x)) &&
+           CUDNN(cudnnCreateTensorDescriptor(&plan->y)) &&
+           CUDNN(cudnnCreateFilterDescriptor(&plan->w)) &&
+           CUDNN(cudnnCreateConvolutionDescriptor(&plan->convolution)) &&
+           CUDNN(cudnnSetTensor4dDescriptor(plan->x, CUDNN_TENSOR_NHWC, CUDNN_DATA_FLOAT, count,
+                                            ins, 1, (int)p->width)) &&
+           CUDNN(cudnnSetTensor4dDescriptor(plan->y, CUDNN_TENSOR_NHWC, CUDNN_DATA_FLOAT, count,
+                                            outs, 1, (int)p->out_width)) &&
+           CUDNN(cudnnSetFilter4dDescriptor(plan->w, CUDNN_DATA_FLOAT, CUDNN_TENSOR_NHWC, outs, ins,
+                                            1, (int)p->kernel)) &&
+           CUDNN(cudnnSetConvolution2dDescriptor(plan->convolution, 0, (int)p->pad, 1, 1, 1, 1,
+                                                 CUDNN_CROSS_CORRELATION, CUDNN_DATA_FLOAT)) &&
+           CUDNN(cudnnSetConvolutionMathType(plan->convolution, CUDNN_FMA_MATH));
+}
+
+/* Whether an algorithm that cuDNN proposes will do.  Both kinds of proposals have these members. */
+template <class Proposal> static bool will_do(const Proposal *proposal)
+{
+    return proposal->status == CUDNN_STATUS_SUCCESS &&
+           proposal->determinism == CUDNN_DETERMINISTIC && proposal->memory <= PRODUCT_BYTES;
+}
+
+static bool choose_forward(struct plan *plan)
+{
+    cudnnConvolutionFwdAlgoPerf_t proposals[MOST_ALGORITHMS];
+    int count = 0;
+
+    if (!CUDNN(cudnnGetConvolutionForwardAlgorithm_v7(cuda_cudnn(), plan->x, plan->w,
+                                                      plan->convolution, plan->y, MOST_ALGORITHMS,
+                                                      &count, proposals)))
+        return false;
+    for (int i = 0; i < count; i++) {
+        if (!will_do(&proposals[i]))
+            continue;
+        plan->forward = proposals[i].algo;
+        return CUDNN(cudnnGetConvolutionForwardWorkspaceSize(cuda_cudnn(), plan->x, plan->w,
+                                                             plan->convolution, plan->y,
+                                                             plan->forward, &plan->bytes));
+    }
+    cuda_fault("cuDNN", "has no algorithm for a convolution of this shape that repeats its bits");
+    return false;
+}
+
+static bool choose_backward(struct plan *plan)
+{
+    cudnnConvolutionBwdFilterAlgoPerf_t proposals[MOST_ALGORITHMS];
+    int count = 0;
+
+    if (!CUDNN(cudnnGetConvolutionBackwardFilterAlgorithm_v7(cuda_cudnn(), plan->x, plan->y,
+                                                             plan->convolution, plan->w,
+                                                             MOST_ALGORITHMS, &count, proposals)))
+        return false;
+    for (int i = 0; i < count; i++) {
+        if (!will_do(&proposals[i]))
+            continue;
+        plan->backward = proposals[i].algo;
+        return CUDNN(cudnnGetConvolutionBackwardFilterWorkspaceSize(cuda_cudnn(), plan->x, plan->y,
+                                                                    plan->convolution, plan->w,
+                                                                    plan->backward, &plan->bytes));
+    }
+    cuda_fault("cuDNN", "has no algorithm for weights of this shape that repeats its bits");
+    return false;
+}
+
+/* The plan for a product, made when it is first asked for; NULL if there can be none. */
+static const struct plan *plan_for(const struct product *product)
+{
+    static struct plan plans[MOST_PLANS];
+    static size_t count;
+
+    for (size_t i = 0; i < count; i++)
+        if (same_product(&plans[i].product, product))
+            return plans[i].usable ? &plans[i] : NULL;
+    if (count == MOST_PLANS) {
+        cuda_fault("convolutions", "too many shapes");
+        return NULL;
+    }
+    struct plan *plan = &plans[count++];
+    plan->product = *product;
+    plan->usable =
+        describe(plan) && (product->weights ? choose_backward(plan) : choose_forward(plan));
+    return plan->usable ? plan : NULL;
+}
+
+/* y = beta y + x * w. */
+static void convolve(const struct product *product, const float *x, const float *w, float beta,
+                     float *y)
+{
+    const struct plan *plan = plan_for(product);
+    const float one = 1.0f;
+    void *scratch = plan ? cuda_scratch(SCRATCH_PRODUCT, plan->bytes) : NULL;
+
+    if (scratch)
+        CUDNN(cudnnConvolutionForward(cuda_cudnn(), &one, plan->x, x, plan->w, w, plan->convolution,
+                                      plan->forward, scratch, plan->bytes, &beta, plan->y, y));
+}
+
+/* ---- Functions ---- */
+
+/* out = rows of in x weights^T, both (., ins): row-major products told to cuBLAS, which counts
+ * columns first, as those of the transposed matrices. */
+static void multiply(const struct conv1d_shape *shape, size_t rows, const float *in,
+                     const float *weights, float *out)
+{
+    const float one = 1.0f;
+
+    CUBLAS(cublasSgemm(cuda_cublas(), CUBLAS_OP_T, CUBLAS_OP_N, (int)shape->output_stride,
+                       (int)rows, (int)shape->input_stride, &one, weights, (int)shape->input_stride,
+                       in, (int)shape->input_stride, &one, out, (int)shape->output_stride));
+}
+
+static void forward(const struct conv1d_shape *shape, size_t count, const float *in,
+                    const float *panel_, bool add, float *out)
+{
+    size_t rows = count * shape->steps, outs = shape->output_stride, halo = halo_of(shape);
+    const float *weights = panel_ + round_up(outs);
+    struct product product = {false,         count, shape->steps + 2 * halo, shape->steps,
+                              shape->kernel, 0,     shape->input_stride,     outs};
+
+    if (!add)
+        LAUNCH(fill_bias_kernel, across(outs, rows, 1), dim3(WIDE, HIGH), rows, outs, panel_, out);
+    if (is_linear(shape))
+        multiply(shape, rows, in, weights, out);
+    else
+        convolve(&product, in - halo * shape->input_stride, weights, 1.0f, out);
+}
+
+static void backward_input(const struct conv1d_shape *shape, size_t count, const float *dout,
+                           const float *panel_, bool add, float *din)
+{
+    size_t ins = shape->input_stride, outs = shape->output_stride, halo = halo_of(shape);
+    struct product product = {false, count, shape->steps + 2 * halo, shape->steps, shape->kernel, 0,
+                              outs,  ins};
+    const float one = 1.0f, beta = add ? 1.0f : 0.0f;
+
+    if (is_linear(shape))
+        CUBLAS(cublasSgemm(cuda_cublas(), CUBLAS_OP_N, CUBLAS_OP_N, (int)ins,
+                           (int)(count * shape->steps), (int)outs, &one, panel_, (int)ins, dout,
+                           (int)outs, &beta, din, (int)ins));
+    else
+        convolve(&product, dout - halo * outs, panel_, beta, din);
+}
+
+static void add_bias_gradient(size_t rows, size_t columns, const float *dout, float *dbias)
+{
+    dim3 grid(blocks_of(columns, WIDE, MOST_LINES), blocks_of(rows, HIGH * 32, 256));
+    double *partial = (double *)cuda_scratch(SCRATCH_SUMS, grid.y * columns * sizeof *partial);
+
+    if (!partial)
+        return;
+    LAUNCH(column_sums_kernel, grid, dim3(WIDE, HIGH), rows, columns, dout, partial);
+    LAUNCH(add_column_sums_kernel, along(columns), LINE, (size_t)grid.y, columns,
+           (const double *)partial, dbias);
+}
+
+static void backward_weight(const struct conv1d_shape *shape, size_t count, const float *in,
+                            const float *dout, bool bias, float *to)
+{
+    size_t ins = shape->input_stride, outs = shape->output_stride, halo = halo_of(shape);
+    size_t width = shape->steps + 2 * halo;
+    struct product product = {true, count, width, width, shape->kernel, halo, ins, outs};
+    const float one = 1.0f;
+
+    if (is_linear(shape)) {
+        CUBLAS(cublasSgemm(cuda_cublas(), CUBLAS_OP_N, CUBLAS_OP_T, (int)ins, (int)outs,
+                           (int)(count * shape->steps), &one, in, (int)ins, dout, (int)outs, &one,
+                           to, (int)ins));
+    } else {
+        const struct plan *plan = plan_for(&product);
+        void *scratch = plan ? cuda_scratch(SCRATCH_PRODUCT, plan->bytes) : NULL;
+
+        if (scratch)
+            CUDNN(cudnnConvolutionBackwardFilter(
+                cuda_cudnn(), &one, plan->x, in - halo * ins, plan->y, dout - halo * outs,
+                plan->convolution, plan->backward, scratch, plan->bytes, &one, plan->w, to));
+    }
+    if (bias) /* the halo adds nothing */
+        add_bias_gradient(count * width, outs, dout - halo * outs, to + shape->kernel * ins * outs);
+}
+
+void cuda_fill_convolutions(struct backend *backend)
+{
+    backend->conv1d_panel = panel;
+    backend->conv1d_pack = pack;
+    backend->conv1d_forward = forward;
+    backend->conv1d_backward_input = backward_input;
+    backend->conv1d_gradient = gradient;
+    backend->conv1d_backward_weight = backward_weight;
+    backend->conv1d_unpack = unpack;
+}

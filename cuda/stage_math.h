@@ -1,0 +1,217 @@
+/* What happens to one value of a stage (normalisation, activation, pooling): the formulas of
+ * struct stage_shape and enum stage_row in backend.h, and their derivatives, for one thread.
+ *
+ * Nothing between z and p is stored; the backward passes find it again from z. */
+#ifndef SC_CUDA_STAGE_MATH_H
+#define SC_CUDA_STAGE_MATH_H
+
+#include "device.h"
+
+/* What a kernel works on. */
+struct stage_call {
+    struct stage stage;
+    size_t first, count;   /* samples */
+    const float *z, *rz;   /* (count, steps, stride) */
+    const float *dp, *rdp; /* (count, pooled, stride) */
+    float *p;              /* p or Rp */
+    float *dz, *rdz;
+    float *dgamma, *dbeta; /* norm=layer: (steps, stride), added to */
+};
+
+/* y = act(a); what is not a number stays so. */
+DEVICE float activate(enum activation act, float a)
+{
+    if (act == ACTIVATION_SIGMOID) {
+        float e = expf(-fabsf(a)), share = 1.0f / (1.0f + e);
+
+        return a > 0.0f ? share : e * share;
+    }
+    return a <= 0.0f ? (act == ACTIVATION_RELU ? 0.0f : a * 0.01f) : a;
+}
+
+/* x act'(a), where y = act(a). */
+DEVICE float times_slope(enum activation act, float x, float a, float y)
+{
+    if (act == ACTIVATION_SIGMOID)
+        return x * y * (1.0f - y);
+    return a > 0.0f ? x : (act == ACTIVATION_RELU ? 0.0f : x * 0.01f);
+}
+
+DEVICE bool per_sample(const struct stage_call *call)
+{
+    return call->stage.shape.norm == NORM_INSTANCE || call->stage.shape.norm == NORM_LAYER;
+}
+
+/* Steps before pooling for each after it. */
+DEVICE size_t pool_width(const struct stage_call *call)
+{
+    return call->stage.shape.pool == POOL_NONE ? 1 : 2;
+}
+
+DEVICE float *row_of(const struct stage_call *call, size_t sample, enum stage_row row)
+{
+    size_t stride = call->stage.shape.stride;
+    size_t group = per_sample(call) ? call->first + sample : 0;
+
+    return call->stage.rows + (group * STAGE_ROWS + row) * stride;
+}
+
+/* A sample and channel, with its constants. */
+struct lane {
+    size_t sample, channel;
+    float scale, shift, mean;
+    bool layer;
+};
+
+DEVICE struct lane lane_of(const struct stage_call *call, size_t sample, size_t channel)
+{
+    struct lane lane;
+
+    lane.sample = sample;
+    lane.channel = channel;
+    lane.scale = row_of(call, sample, STAGE_SCALE)[channel];
+    lane.shift = row_of(call, sample, STAGE_SHIFT)[channel];
+    lane.mean = row_of(call, sample, STAGE_MEAN)[channel];
+    lane.layer = call->stage.shape.norm == NORM_LAYER;
+    return lane;
+}
+
+/* Where step t is: in gamma and beta of norm=layer, in z, and in its gradient. */
+DEVICE size_t at_step(const struct stage_call *call, const struct lane *lane, size_t t)
+{
+    return t * call->stage.shape.stride + lane->channel;
+}
+
+DEVICE size_t at_input(const struct stage_call *call, const struct lane *lane, size_t t)
+{
+    return lane->sample * call->stage.shape.input_sample + at_step(call, lane, t);
+}
+
+DEVICE size_t at_input_gradient(const struct stage_call *call, const struct lane *lane, size_t t)
+{
+    return lane->sample * call->stage.shape.input_gradient_sample + at_step(call, lane, t);
+}
+
+DEVICE size_t at_output(const struct stage_call *call, const struct lane *lane, size_t t)
+{
+    return lane->sample * call->stage.shape.output_sample + at_step(call, lane, t);
+}
+
+DEVICE size_t at_output_gradient(const struct stage_call *call, const struct lane *lane, size_t t)
+{
+    return lane->sample * call->stage.shape.output_gradient_sample + at_step(call, lane, t);
+}
+
+/* The one or two steps that are pooled into step t. */
+struct window {
+    float a[2], y[2];
+};
+
+DEVICE struct window window_of(const struct stage_call *call, const struct lane *lane, size_t t)
+{
+    struct window window = {{0, 0}, {0, 0}};
+    size_t width = pool_width(call);
+
+    for (size_t w = 0; w < width; w++) {
+        size_t step = width * t + w, at = at_step(call, lane, step);
+        float a = call->z[at_input(call, lane, step)] * lane->scale + lane->shift;
+
+        window.a[w] = lane->layer ? a * call->stage.gamma[at] + call->stage.beta[at] : a;
+        window.y[w] = activate(call->stage.shape.act, window.a[w]);
+    }
+    return window;
+}
+
+DEVICE float pool(enum pooling pooling, const struct window *window, const float value[2])
+{
+    if (pooling == POOL_NONE)
+        return value[0];
+    if (pooling == POOL_MEAN)
+        return (value[0] + value[1]) * 0.5f;
+    return window->y[1] <= window->y[0] ? value[0] : value[1];
+}
+
+/* The share of a gradient of the pooled value that step w of the window gets. */
+DEVICE float unpool(enum pooling pooling, const struct window *window, float value, size_t w)
+{
+    if (pooling == POOL_NONE)
+        return value;
+    if (pooling == POOL_MEAN)
+        return value * 0.5f;
+    return (window->y[1] <= window->y[0]) == (w == 0) ? value : 0.0f;
+}
+
+/* ---- Tangents ---- */
+
+struct tangent_lane {
+    float rstd, mean_rz, mean_xrz, offset, slope;
+};
+
+DEVICE struct tangent_lane tangent_lane_of(const struct stage_call *call, const struct lane *lane)
+{
+    struct tangent_lane tangent;
+    size_t n = lane->sample, c = lane->channel;
+
+    tangent.rstd = row_of(call, n, STAGE_RSTD)[c];
+    tangent.mean_rz = row_of(call, n, STAGE_TANGENT_MEAN)[c];
+    tangent.mean_xrz = row_of(call, n, STAGE_TANGENT_MEAN_X)[c];
+    tangent.offset = row_of(call, n, STAGE_TANGENT_OFFSET)[c];
+    tangent.slope = row_of(call, n, STAGE_TANGENT_SLOPE)[c];
+    return tangent;
+}
+
+/* xh of a step and its tangent. */
+struct normalised {
+    float x, rx;
+};
+
+DEVICE struct normalised normalised_at(const struct stage_call *call, const struct lane *lane,
+                                       const struct tangent_lane *tangent, size_t step)
+{
+    size_t at = at_input(call, lane, step);
+    struct normalised out;
+
+    out.x = (call->z[at] - lane->mean) * tangent->rstd;
+    out.rx = tangent->rstd * (call->rz[at] - tangent->mean_rz - out.x * tangent->mean_xrz);
+    return out;
+}
+
+/* Tangent of a. */
+DEVICE float tangent_at(const struct stage_call *call, const struct lane *lane,
+                        const struct tangent_lane *tangent, size_t step)
+{
+    size_t at = at_input(call, lane, step), value = at_step(call, lane, step);
+
+    if (lane->layer) {
+        struct normalised n = normalised_at(call, lane, tangent, step);
+
+        return call->stage.gamma[value] * n.rx + call->stage.tangent_gamma[value] * n.x +
+               call->stage.tangent_beta[value];
+    }
+    return lane->scale * call->rz[at] + tangent->offset +
+           tangent->slope * (call->z[at] - lane->mean);
+}
+
+/* Gradient of a at a step, and its tangent. */
+struct gradient {
+    float da, rda;
+};
+
+DEVICE struct gradient gradient_at(const struct stage_call *call, const struct lane *lane,
+                                   const struct tangent_lane *tangent, const struct window *window,
+                                   size_t t, size_t w)
+{
+    const struct stage_shape *shape = &call->stage.shape;
+    size_t at = at_output_gradient(call, lane, t);
+    float a = window->a[w], y = window->y[w];
+    float ra = tangent_at(call, lane, tangent, pool_width(call) * t + w);
+    struct gradient out;
+
+    out.da = times_slope(shape->act, unpool(shape->pool, window, call->dp[at], w), a, y);
+    out.rda = times_slope(shape->act, unpool(shape->pool, window, call->rdp[at], w), a, y);
+    if (shape->act == ACTIVATION_SIGMOID) /* the others are straight lines */
+        out.rda += out.da * (1.0f - y - y) * ra;
+    return out;
+}
+
+#endif

@@ -1,0 +1,33 @@
+/* Knobs and counters of the fake CUDA, for tests. */
+#ifndef FAKE_CUDA_H
+#define FAKE_CUDA_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#ifdef __cplusplus
+extern "C" {
+#pragma GCC visibility push(default)
+#endif
+
+/* What the next calls meet. */
+void fake_cuda_set_gpus(int count);           /* 0: none; -1: no driver */
+void fake_cuda_set_memory(size_t bytes);      /* all that there is; 0: no end */
+void fake_cuda_fail(const char *function);    /* that call fails from now on; NULL: none */
+void fake_cuda_run_backwards(bool backwards); /* blocks and threads in descending order */
+
+/* What happened so far. */
+struct fake_cuda_counts {
+    size_t launches;       /* kernels and products that ran */
+    size_t graph_launches; /* graphs that ran */
+    size_t syncs;          /* times the host waited */
+    size_t allocated;      /* pieces of memory that were not freed */
+};
+struct fake_cuda_counts fake_cuda_counts(void);
+
+#ifdef __cplusplus
+#pragma GCC visibility pop
+}
+#endif
+
+#endif

@@ -1,0 +1,84 @@
+#!/bin/sh
+# --device: what it says where there is no plug-in, driver or GPU, and what the tools make on a
+# device that is not the processor (tests/fake_cuda).
+. "$(dirname "$0")/lib.sh"
+
+fake=$SC_BUILD/tests/libshapecond-cuda-fake.so
+real=$SC_BUILD/lib/libshapecond-cuda.so
+computing='sc-shapelets sc-strans sc-teacher sc-synth sc-eval sc-select shapecond'
+unset SHAPECOND_CUDA_PLUGIN
+
+sc-gen two-patterns -n 24 -o set.npy
+sc-gen two-patterns -n 12 --seed 1 -o test.npy
+sc-shapelets -q -k 2 -o pool.slp set.npy
+
+test_that 'every program that computes takes --device' '
+    for tool in $computing; do
+        $tool --help | grep -q -- "--device" || { echo "$tool does not"; exit 1; }
+        fails 2 "--device" $tool --device=abacus
+    done
+'
+test_that 'a plug-in that is not there is named, and auto goes on without it' '
+    export SHAPECOND_CUDA_PLUGIN=$PWD/nowhere.so
+    fails 1 "sc-strans: --device: no CUDA plug-in: $PWD/nowhere.so: cannot open shared object" \
+        sc-strans --device cuda -o features.npy pool.slp set.npy
+    refute test -e features.npy
+    sc-strans --device auto -o auto.npy pool.slp set.npy
+    sc-strans -o cpu.npy pool.slp set.npy
+    cmp auto.npy cpu.npy
+'
+test_that 'a library that is no plug-in is refused' '
+    export SHAPECOND_CUDA_PLUGIN=$SC_BUILD/lib/libnpy-c.so.0
+    fails 1 "the CUDA plug-in is none of shapecond" sc-strans --device cuda pool.slp set.npy
+'
+test_that 'the programs have no symbol of CUDA and do not need it' '
+    for program in "$SC_BUILD"/bin/*; do
+        nm -D "$program" >symbols
+        refute grep -qiE "cuda|cudnn|cublas" symbols
+        readelf -d "$program" >needed
+        refute grep -qiE "cuda|cudnn|cublas" needed
+    done
+'
+if [ -e "$real" ] && ! ls /dev/nvidia0 >/dev/null 2>&1; then
+    test_that 'without a driver the plug-in says so, and auto goes on without it' '
+        fails 1 "sc-teacher: --device: no NVIDIA driver: there is no libcuda.so.1" \
+            sc-teacher --device cuda -o t.tch set.npy
+        refute test -e t.tch
+        sc-strans --device auto -o auto.npy pool.slp set.npy
+        sc-strans --device cpu -o cpu.npy pool.slp set.npy
+        cmp auto.npy cpu.npy
+    '
+    test_that 'the plug-in exports its entry and nothing else' '
+        test "$(nm -D --defined-only "$real" | grep -c " T ")" = 1
+        nm -D --defined-only "$real" | grep -q " T shapecond_cuda_open"
+    '
+else
+    skip_that 'without a driver the plug-in says so' 'no plug-in was built, or there is a GPU'
+fi
+
+export SHAPECOND_CUDA_PLUGIN="$fake"
+test_that 'a pool has the same bytes from any device' '
+    sc-shapelets -q -k 2 --device cuda -o other.slp set.npy
+    cmp pool.slp other.slp
+'
+test_that 'teacher, synthesis, students and choices work on another device' '
+    sc-teacher -q --steps 6 -s pool.slp -v test.npy --device cuda -o t.tch set.npy
+    sc-info t.tch | grep -q -- "--device=cuda"
+    sc-synth -q -t t.tch -s pool.slp -n 1 --steps 5 --device cuda -o tiny.npy set.npy
+    sc-eval -q tiny.npy test.npy -s pool.slp --seeds 1 --steps 4 --device cuda | grep -q "^mean"
+    sc-eval -q --teacher t.tch -s pool.slp test.npy -o cpu.tsv
+    sc-eval -q --teacher t.tch -s pool.slp --device auto test.npy -o cuda.tsv
+    cmp cpu.tsv cuda.tsv
+    sc-select -q -m herding -n 2 -t t.tch -s pool.slp -o cpu.npy set.npy
+    sc-select -q -m herding -n 2 -t t.tch -s pool.slp --device cuda -o cuda.npy set.npy
+    test "$(sc-info --json cuda.npy | json count)" = "$(sc-info --json cpu.npy | json count)"
+'
+test_that 'the same command gives the same bytes again' '
+    sc-teacher -q --steps 6 --device cuda -o a.tch set.npy
+    sc-teacher -q --steps 6 --device cuda --threads 3 -o b.tch set.npy
+    cmp a.tch b.tch
+'
+test_that 'a teacher command has no device of ours' '
+    fails 2 "computes where it likes" sc-synth --teacher-command cat --device cuda set.npy
+'
+finish

@@ -1,0 +1,606 @@
+/* The functions of the CUDA backend one by one, run on the processor by tests/fake_cuda, against
+ * the CPU backend: one element, odd sizes, tails of blocks, many blocks; and its errors. */
+#include "support/check.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/parallel.h"
+#include "nn/memory.h"
+#include "shapelets/discover.h"
+#include "support/fake_device.h"
+
+static const struct backend *gpu(void)
+{
+    return fake_device()->backend;
+}
+
+/* An array on both devices. */
+struct both {
+    size_t bytes;
+    void *on_gpu, *on_cpu, *seen; /* seen: that of the GPU, fetched */
+};
+
+static struct both both_of(const void *values, size_t bytes)
+{
+    return (struct both){bytes, to_backend(gpu(), values, bytes),
+                         to_backend(backend_cpu(), values, bytes), calloc(1, bytes + 1)};
+}
+
+static struct both both_normal(size_t count, uint64_t index)
+{
+    float *values = normal_values(count, index);
+    struct both both = both_of(values, count * sizeof *values);
+
+    free(values);
+    return both;
+}
+
+static void fetch_both(struct both *both)
+{
+    from_backend(gpu(), both->seen, both->on_gpu, both->bytes);
+}
+
+static void free_both(struct both *both)
+{
+    gpu()->release(both->on_gpu);
+    backend_cpu()->release(both->on_cpu);
+    free(both->seen);
+}
+
+static void assert_same(struct both *both)
+{
+    fetch_both(both);
+    assert_memory_equal(both->seen, both->on_cpu, both->bytes);
+}
+
+static void assert_close(struct both *both, double tolerance)
+{
+    fetch_both(both);
+    assert_arrays_near((const float *)both->seen, (const float *)both->on_cpu,
+                       both->bytes / sizeof(float), tolerance);
+}
+
+/* ---- Moving ---- */
+
+static void matrices_of_any_shape_are_transposed(void **state)
+{
+    static const size_t shapes[][2] = {{1, 1}, {1, 40}, {33, 1}, {32, 32}, {31, 33}, {70, 65}};
+
+    (void)state;
+    for (size_t i = 0; i < sizeof shapes / sizeof shapes[0]; i++) {
+        size_t rows = shapes[i][0], columns = shapes[i][1], count = 3;
+        size_t in_stride = columns + 2, out_stride = rows + 1;
+        size_t in_sample = rows * in_stride + 3, out_sample = columns * out_stride + 2;
+        struct both in = both_normal(count * in_sample, 1);
+        struct both out = both_normal(count * out_sample, 2);
+
+        gpu()->transpose(count, rows, columns, in.on_gpu, in_sample, in_stride, out.on_gpu,
+                         out_sample, out_stride);
+        backend_cpu()->transpose(count, rows, columns, in.on_cpu, in_sample, in_stride, out.on_cpu,
+                                 out_sample, out_stride);
+        assert_same(&out);
+        free_both(&in);
+        free_both(&out);
+    }
+}
+
+static void rows_are_copied_added_and_gathered(void **state)
+{
+    static const size_t widths[] = {1, 7, 256, 257, 1000};
+
+    (void)state;
+    for (size_t i = 0; i < sizeof widths / sizeof widths[0]; i++) {
+        const size_t order[] = {4, 0, 3, 3, 1, 2}, second = 1;
+        size_t width = widths[i], count = 5;
+        struct both in = both_normal(count * (width + 3), 1);
+        struct both out = both_normal(count * (width + 1), 2);
+        struct both order_of = both_of(order, sizeof order),
+                    batch = both_of(&second, sizeof second);
+        const struct backend *const backends[] = {gpu(), backend_cpu()};
+
+        for (int k = 0; k < 2; k++) {
+            void *from = k ? in.on_cpu : in.on_gpu;
+            float *to = k ? out.on_cpu : out.on_gpu;
+
+            backends[k]->copy_rows(count, width, from, width + 3, to, width + 1);
+            backends[k]->add_rows(count - 1, width, from, width + 3, to + 1, width + 1);
+            backends[k]->gather(2, width, from, k ? order_of.on_cpu : order_of.on_gpu,
+                                k ? batch.on_cpu : batch.on_gpu, 4, to);
+            backends[k]->gather(1, 1, from, k ? order_of.on_cpu : order_of.on_gpu, NULL, 9, to + 5);
+            backends[k]->count(k ? batch.on_cpu : batch.on_gpu);
+        }
+        assert_same(&out);
+        assert_same(&batch);
+        free_both(&in);
+        free_both(&out);
+        free_both(&order_of);
+        free_both(&batch);
+    }
+}
+
+static void copies_of_any_size_arrive(void **state)
+{
+    /* Around the halves of the page-locked memory. */
+    static const size_t sizes[] = {1, 63, (4 << 20) - 1, 4 << 20, (4 << 20) + 5, 9 << 20};
+
+    (void)state;
+    for (size_t i = 0; i < sizeof sizes / sizeof sizes[0]; i++) {
+        unsigned char *sent = malloc(sizes[i]), *back = malloc(sizes[i]);
+        unsigned char *memory = gpu()->allocate(sizes[i] + 1);
+
+        for (size_t k = 0; k < sizes[i]; k++)
+            sent[k] = (unsigned char)(k * 31 + k / 251);
+        gpu()->upload(memory, sent, sizes[i]);
+        from_backend(gpu(), back, memory, sizes[i]);
+        assert_memory_equal(sent, back, sizes[i]);
+        gpu()->zero(memory, sizes[i] / 2);
+        memset(sent, 0, sizes[i] / 2);
+        from_backend(gpu(), back, memory, sizes[i]);
+        assert_memory_equal(sent, back, sizes[i]);
+        from_backend(gpu(), back, memory + sizes[i], 1);
+        assert_int_equal(back[0], 0); /* new memory is zero, and nothing was written behind */
+        gpu()->release(memory);
+        free(sent);
+        free(back);
+    }
+}
+
+static void partial_gradients_are_added_up_in_order(void **state)
+{
+    size_t floats = 777, blocks = 5;
+    struct both partial = both_normal(floats * blocks, 1);
+
+    (void)state;
+    gpu()->reduce_blocks(blocks, floats, partial.on_gpu);
+    backend_cpu()->reduce_blocks(blocks, floats, partial.on_cpu);
+    assert_same(&partial);
+    free_both(&partial);
+}
+
+static void optimisers_take_the_step_they_are_told(void **state)
+{
+    static const size_t counts[] = {1, 255, 257, 70000};
+    const struct optimiser_step steps[3] = {{.rate = 9},
+                                            {.rate = 0.1f,
+                                             .decay = 0.02f,
+                                             .momentum = 0.7f,
+                                             .root = 1.3f,
+                                             .shrink = 0.99f,
+                                             .epsilon = 1e-3f,
+                                             .beta2 = 0.9f,
+                                             .new1 = 0.5f,
+                                             .new2 = 0.1f},
+                                            {.rate = 7}};
+    const size_t which = 1;
+
+    (void)state;
+    for (size_t i = 0; i < sizeof counts / sizeof counts[0]; i++) {
+        size_t n = counts[i];
+        struct both step = both_of(steps, sizeof steps), index = both_of(&which, sizeof which);
+        struct both g = both_normal(n, 1), first = both_normal(n, 2), values = both_normal(n, 4);
+        float *square = normal_values(n, 3);
+        struct both second;
+
+        for (size_t k = 0; k < n; k++)
+            square[k] *= square[k];
+        second = both_of(square, n * sizeof *square);
+        gpu()->adam_step(step.on_gpu, index.on_gpu, n, g.on_gpu, first.on_gpu, second.on_gpu,
+                         values.on_gpu);
+        backend_cpu()->adam_step(step.on_cpu, index.on_cpu, n, g.on_cpu, first.on_cpu,
+                                 second.on_cpu, values.on_cpu);
+        gpu()->sgd_step((struct optimiser_step *)step.on_gpu + 1, NULL, n, g.on_gpu, first.on_gpu,
+                        values.on_gpu);
+        backend_cpu()->sgd_step((struct optimiser_step *)step.on_cpu + 1, NULL, n, g.on_cpu,
+                                first.on_cpu, values.on_cpu);
+        assert_close(&first, 1e-6);
+        assert_close(&second, 1e-6);
+        assert_close(&values, 1e-6);
+        free_both(&step);
+        free_both(&index);
+        free_both(&g);
+        free_both(&first);
+        free_both(&second);
+        free_both(&values);
+        free(square);
+    }
+}
+
+static void the_best_step_is_kept_and_no_other(void **state)
+{
+    /* Sums 3, 2, 2, not a number, 1. */
+    const double values[][2] = {{2, 1}, {1, 1}, {0.5, 1.5}, {NAN, 0}, {0.25, 0.75}};
+    const double none = INFINITY, history[10] = {0};
+    const size_t zero = 0;
+    struct both step = both_of(&zero, sizeof zero), best = both_of(&none, sizeof none);
+    struct both seen = both_of(history, sizeof history);
+    struct both best_x = both_normal(300, 8), best_logits = both_normal(3, 9);
+
+    (void)state;
+    for (size_t i = 0; i < 5; i++) {
+        struct both value = both_of(values[i], sizeof values[i]);
+        struct both x = both_normal(300, 20 + i), logits = both_normal(3, 30 + i);
+
+        gpu()->keep_best(&(struct best_step){step.on_gpu, value.on_gpu, seen.on_gpu, best.on_gpu,
+                                             299, 2, x.on_gpu, best_x.on_gpu, logits.on_gpu,
+                                             best_logits.on_gpu});
+        backend_cpu()->keep_best(&(struct best_step){step.on_cpu, value.on_cpu, seen.on_cpu,
+                                                     best.on_cpu, 299, 2, x.on_cpu, best_x.on_cpu,
+                                                     logits.on_cpu, best_logits.on_cpu});
+        gpu()->count(step.on_gpu);
+        backend_cpu()->count(step.on_cpu);
+        assert_same(&best_x);
+        assert_same(&best_logits);
+        assert_same(&best);
+        assert_same(&seen);
+        free_both(&value);
+        free_both(&x);
+        free_both(&logits);
+    }
+    assert_same(&step);
+    free_both(&step);
+    free_both(&best);
+    free_both(&seen);
+    free_both(&best_x);
+    free_both(&best_logits);
+}
+
+/* ---- Losses ---- */
+
+static void losses_and_their_tangents_are_those_of_the_processor(void **state)
+{
+    static const size_t counts[] = {1, 5, 257, 700};
+
+    (void)state;
+    for (size_t i = 0; i < 3 * sizeof counts / sizeof counts[0]; i++) {
+        size_t count = counts[i / 3], classes = 2 + i % 5, all = count * classes;
+        const struct loss loss = {(enum loss_kind)(i % 3), 1.5f, 0.8f};
+        const double nothing[3] = {-1, -1, -1};
+        const size_t where = 1;
+        struct both logits = both_normal(all, 1), targets = both_normal(all, 2);
+        struct both rlogits = both_normal(all, 3), rtargets = both_normal(all, 4);
+        struct both d = both_normal(all, 5), dt = both_normal(all, 6);
+        struct both rd = both_normal(all, 7), rdt = both_normal(all, 8);
+        struct both value = both_of(nothing, sizeof nothing), index = both_of(&where, sizeof where);
+        int32_t *classes_of = calloc(count, sizeof *classes_of);
+        const struct backend *const backends[] = {gpu(), backend_cpu()};
+        struct both labels;
+
+        for (size_t n = 0; n < count; n++)
+            classes_of[n] = (int32_t)((n * 7 + 1) % classes);
+        labels = both_of(classes_of, count * sizeof *classes_of);
+        for (int k = 0; k < 2; k++) {
+#define ON(array) (k ? (array).on_cpu : (array).on_gpu)
+            struct targets t = {ON(labels), ON(targets)};
+
+            backends[k]->loss(&loss, count, classes, ON(logits), &t, ON(d), ON(dt), ON(value),
+                              ON(index));
+            backends[k]->loss(&loss, count, classes, ON(logits), &t, NULL, NULL, ON(value), NULL);
+            backends[k]->loss_tangent(&loss, count, classes, ON(logits), &t, ON(rlogits),
+                                      i % 2 ? ON(rtargets) : NULL, ON(rd), ON(rdt));
+            backends[k]->count_correct(count, classes, ON(logits), ON(labels),
+                                       (double *)ON(value) + 2);
+#undef ON
+        }
+        fetch_both(&value);
+        for (size_t k = 0; k < 3; k++)
+            assert_near(((double *)value.seen)[k], ((double *)value.on_cpu)[k], 1e-6);
+        assert_close(&d, 2e-6);
+        assert_close(&dt, 2e-6);
+        assert_close(&rd, 2e-6);
+        assert_close(&rdt, 5e-6);
+        free(classes_of);
+        struct both *const freed[] = {&logits, &targets, &rlogits, &rtargets, &d,     &dt,
+                                      &rd,     &rdt,     &value,   &index,    &labels};
+        for (size_t k = 0; k < sizeof freed / sizeof freed[0]; k++)
+            free_both(freed[k]);
+    }
+}
+
+/* ---- Convolutions ---- */
+
+static void convolutions_of_any_shape_are_those_of_the_processor(void **state)
+{
+    static const struct {
+        size_t count, steps, kernel, inputs, outputs;
+    } shapes[] = {{1, 1, 3, 1, 1},  {3, 7, 3, 2, 5},   {2, 40, 5, 17, 33}, {5, 1, 1, 70, 3},
+                  {4, 9, 1, 5, 16}, {2, 300, 3, 1, 2}, {2, 5, 7, 3, 2}};
+    const struct backend *const backends[] = {gpu(), backend_cpu()};
+
+    (void)state;
+    for (size_t i = 0; i < sizeof shapes / sizeof shapes[0]; i++) {
+        size_t halo = (shapes[i].kernel - 1) / 2, count = shapes[i].count,
+               kernel = shapes[i].kernel;
+        size_t ins = shapes[i].inputs, outs = (shapes[i].outputs + 15) / 16 * 16;
+        size_t steps = shapes[i].steps, width = steps + 2 * halo;
+        struct conv1d_shape shape = {steps,       kernel,      ins,         shapes[i].outputs,
+                                     ins,         outs,        width * ins, steps * outs,
+                                     steps * ins, width * outs};
+        struct both weight = both_normal(shapes[i].outputs * ins * kernel, 1);
+        struct both bias = both_normal(shapes[i].outputs, 2), in, dout;
+        struct both out = both_normal(count * steps * outs, 5);
+        struct both din = both_normal(count * steps * ins, 6);
+        struct both dweight = both_normal(shapes[i].outputs * ins * kernel, 7);
+        struct both dbias = both_normal(shapes[i].outputs, 8);
+        float *x = normal_values(count * width * ins, 3),
+              *g = normal_values(count * width * outs, 4);
+
+        for (size_t n = 0; n < count; n++)
+            for (size_t t = 0; t < width; t++) {
+                bool inside = t >= halo && t < halo + steps;
+
+                for (size_t c = 0; c < ins && !inside; c++)
+                    x[(n * width + t) * ins + c] = 0;
+                for (size_t c = inside ? shapes[i].outputs : 0; c < outs; c++)
+                    g[(n * width + t) * outs + c] = 0;
+            }
+        in = both_of(x, count * width * ins * sizeof *x);
+        dout = both_of(g, count * width * outs * sizeof *g);
+        for (int k = 0; k < 2; k++) {
+#define ON(array) ((float *)(k ? (array).on_cpu : (array).on_gpu))
+            const struct backend *b = backends[k];
+            float *forward = b->allocate(b->conv1d_panel(&shape) * sizeof *forward);
+            float *backward = b->allocate(b->conv1d_panel(&shape) * sizeof *backward);
+            float *gradient = b->allocate(b->conv1d_gradient(&shape) * sizeof *gradient);
+
+            b->conv1d_pack(&shape, ON(weight), ON(bias), forward, backward);
+            b->conv1d_forward(&shape, count, ON(in) + halo * ins, forward, false, ON(out));
+            b->conv1d_forward(&shape, count, ON(in) + halo * ins, forward, true, ON(out));
+            b->conv1d_backward_input(&shape, count, ON(dout) + halo * outs, backward, false,
+                                     ON(din));
+            b->conv1d_backward_input(&shape, count, ON(dout) + halo * outs, backward, true,
+                                     ON(din));
+            b->conv1d_backward_weight(&shape, count, ON(in) + halo * ins, ON(dout) + halo * outs,
+                                      true, gradient);
+            b->conv1d_backward_weight(&shape, count, ON(in) + halo * ins, ON(dout) + halo * outs,
+                                      false, gradient);
+            b->conv1d_unpack(&shape, gradient, ON(dweight), ON(dbias));
+            b->release(forward);
+            b->release(backward);
+            b->release(gradient);
+#undef ON
+        }
+        assert_close(&out, 1e-5);
+        assert_close(&din, 1e-5);
+        assert_close(&dweight, 1e-5);
+        assert_close(&dbias, 1e-5);
+        free(x);
+        free(g);
+        struct both *const freed[] = {&weight, &bias, &in, &dout, &out, &din, &dweight, &dbias};
+        for (size_t k = 0; k < sizeof freed / sizeof freed[0]; k++)
+            free_both(freed[k]);
+    }
+}
+
+/* ---- Shapelets ---- */
+
+enum { CHANNELS = 2, LENGTH = 300, SHAPELETS = 5, SERIES = 4 };
+
+static void make_pool(struct shapelet_pool *pool)
+{
+    static const struct {
+        unsigned channel, start, length, window;
+    } shapes[SHAPELETS] = {
+        {0, 0, 1, 3}, {1, 20, 130, 9}, {0, 299, 1, 0}, {1, 5, 64, 290}, {0, 10, 65, 5}};
+    float *values = normal_values(300, 40);
+    size_t used = 0;
+
+    assert_ok(slp_new(SHAPELETS, 300, pool));
+    pool->channels = CHANNELS;
+    pool->steps = LENGTH;
+    pool->classes = 2;
+    memcpy(pool->values, values, 300 * sizeof *values);
+    for (size_t i = 0; i < SHAPELETS; i++) {
+        pool->shapelets[i] = (struct shapelet){.values = pool->values + used,
+                                               .channel = shapes[i].channel,
+                                               .start = shapes[i].start,
+                                               .length = shapes[i].length,
+                                               .window = shapes[i].window};
+        used += shapes[i].length;
+    }
+    free(values);
+}
+
+static void the_transform_and_its_gradient_are_those_of_the_processor(void **state)
+{
+    struct shapelet_pool pool;
+
+    (void)state;
+    make_pool(&pool);
+    for (int k = 0; k < 4; k++) {
+        struct transform on_cpu, on_gpu;
+        float *series = normal_values(SERIES * CHANNELS * LENGTH, 1);
+        struct both x, features = both_normal(SERIES * SHAPELETS, 2);
+        struct both upstream = both_normal(SERIES * SHAPELETS, 3);
+        struct both places = both_normal(SERIES * SHAPELETS, 4);
+        struct both dx = both_normal(SERIES * CHANNELS * LENGTH, 5);
+        size_t window = k % 2 ? TRANSFORM_FULL : TRANSFORM_AS_FOUND;
+
+        pool.length_normalised = k / 2;
+        /* A distance of 0, where the root has no slope, and two places that are equal. */
+        memcpy(series + LENGTH, pool.shapelets[1].values, 130 * sizeof *series);
+        memcpy(series + LENGTH + 20, pool.shapelets[1].values, 130 * sizeof *series);
+        series[0] = series[1] = series[2] = 0.25f;
+        x = both_of(series, SERIES * CHANNELS * LENGTH * sizeof *series);
+        assert_ok(transform_make(&pool, CHANNELS, LENGTH, window, &on_cpu));
+        assert_ok(transform_make(&pool, CHANNELS, LENGTH, window, &on_gpu));
+        assert_ok(transform_to_device(&on_gpu, fake_device()->transform));
+        transform_forward(&on_cpu, x.on_cpu, SERIES, features.on_cpu, places.on_cpu);
+        transform_forward(&on_gpu, x.on_gpu, SERIES, features.on_gpu, places.on_gpu);
+        assert_close(&features, 2e-6);
+        assert_same(&places);
+        transform_backward(&on_cpu, x.on_cpu, SERIES, features.on_cpu, places.on_cpu,
+                           upstream.on_cpu, dx.on_cpu);
+        transform_backward(&on_gpu, x.on_gpu, SERIES, features.on_gpu, places.on_gpu,
+                           upstream.on_gpu, dx.on_gpu);
+        assert_close(&dx, 5e-6);
+        /* The same for series of the host, without places. */
+        assert_ok(device_transform(fake_device(), &on_gpu, series, SERIES, features.seen));
+        assert_arrays_near((float *)features.seen, (float *)features.on_cpu, SERIES * SHAPELETS,
+                           2e-6);
+        transform_free(&on_cpu);
+        transform_free(&on_gpu);
+        free(series);
+        struct both *const freed[] = {&x, &features, &upstream, &places, &dx};
+        for (size_t i = 0; i < sizeof freed / sizeof freed[0]; i++)
+            free_both(freed[i]);
+    }
+    slp_free(&pool);
+}
+
+static struct dataset make_set(size_t count, size_t steps)
+{
+    struct dataset set;
+    float *values = normal_values(count * 2 * steps, 50);
+
+    assert_ok(dataset_new(count, 2, steps, 3, false, &set));
+    memcpy(set.x, values, count * 2 * steps * sizeof *values);
+    for (size_t i = 0; i < count; i++)
+        set.y[i] = (int32_t)(i % 3);
+    free(values);
+    return set;
+}
+
+static void distances_have_the_bits_of_the_processor(void **state)
+{
+    static const size_t windows[] = {0, 3, 1000}, lengths[] = {1, 6, 17};
+    const struct distance_device *device = fake_device()->distance;
+    enum { COUNT = 37, STEPS = 41, STRIDE = 48 };
+    struct dataset set = make_set(COUNT, STEPS);
+    size_t order[COUNT];
+    struct series_blocks blocks;
+
+    (void)state;
+    for (size_t i = 0; i < COUNT; i++)
+        order[i] = COUNT - 1 - i;
+    assert_ok(series_blocks_make(&set, 1, order, &blocks));
+    for (size_t k = 0; k < 6; k++) {
+        struct candidates all;
+        struct distance_scratch scratch;
+        size_t from = k % 2 ? 5 : 0, to = k % 2 ? 20 : STEPS;
+        float *a, *b;
+        void *series, *worker;
+
+        assert_ok(candidates_make(STEPS, lengths, 3, 2, from, to, &all));
+        assert_ok(distance_scratch_make(&all, &scratch));
+        a = calloc(all.count * STRIDE, sizeof *a);
+        b = calloc(all.count * STRIDE, sizeof *b);
+        assert_non_null(series = device->series_open(&blocks));
+        assert_non_null(worker = device->worker_open(&all, blocks.blocks));
+        /* The blocks in two goes. */
+        device->measure(worker, series, set.x + STEPS, &all, windows[k / 2], 0, 2, a, STRIDE);
+        device->measure(worker, series, set.x + STEPS, &all, windows[k / 2], 2, blocks.blocks,
+                        a + 2 * DISTANCE_LANES, STRIDE);
+        assert_null(device->fault());
+        for (size_t block = 0; block < blocks.blocks; block++)
+            distance_to_block(set.x + STEPS, blocks.values + block * STEPS * DISTANCE_LANES, &all,
+                              windows[k / 2], &scratch, b + block * DISTANCE_LANES, STRIDE);
+        assert_memory_equal(a, b, all.count * STRIDE * sizeof *a);
+        device->worker_close(worker);
+        device->series_close(series);
+        distance_scratch_free(&scratch);
+        candidates_free(&all);
+        free(a);
+        free(b);
+    }
+    series_blocks_free(&blocks);
+    dataset_free(&set);
+}
+
+static void discovery_finds_the_same_pool(void **state)
+{
+    static const size_t lengths[] = {4, 9};
+    struct dataset set = make_set(70, 30);
+    struct discover_options options = {
+        .lengths = lengths, .length_count = 2, .start_step = 1, .window = 4, .k = 3};
+    struct shapelet_pool a, b;
+
+    (void)state;
+    parallel_set_threads(3);
+    assert_ok(discover_shapelets(&set, &options, &b, NULL));
+    options.device = fake_device()->distance;
+    assert_ok(discover_shapelets(&set, &options, &a, NULL));
+    parallel_set_threads(0);
+    assert_int_equal(a.count, b.count);
+    for (size_t i = 0; i < a.count; i++) {
+        assert_int_equal(a.shapelets[i].source, b.shapelets[i].source);
+        assert_int_equal(a.shapelets[i].start, b.shapelets[i].start);
+        assert_memory_equal(&a.shapelets[i].gain, &b.shapelets[i].gain, sizeof(float));
+        assert_memory_equal(&a.shapelets[i].threshold, &b.shapelets[i].threshold, sizeof(float));
+    }
+    slp_free(&a);
+    slp_free(&b);
+    dataset_free(&set);
+}
+
+/* ---- Errors (the last: the first fault stays) ---- */
+
+static void memory_that_is_not_there_is_told(void **state)
+{
+    void *memory;
+
+    (void)state;
+    if (!fake_knobs())
+        skip();
+    fake_knobs()->set_memory(1);
+    assert_null(gpu()->allocate(1 << 20));
+    assert_fails("not enough memory on the device cuda for series: 1 MB",
+                 backend_room(gpu(), 1 << 20, "series", &memory));
+    fake_knobs()->set_memory(0);
+    assert_null(gpu()->fault());
+}
+
+static void nothing_is_left_behind(void **state)
+{
+    struct fake_cuda_counts before;
+
+    (void)state;
+    if (!fake_knobs())
+        skip();
+    before = fake_knobs()->counts();
+    the_transform_and_its_gradient_are_those_of_the_processor(NULL);
+    distances_have_the_bits_of_the_processor(NULL);
+    copies_of_any_size_arrive(NULL);
+    assert_int_equal(fake_knobs()->counts().allocated, before.allocated);
+}
+
+static void the_first_fault_is_kept_and_told(void **state)
+{
+    float value = 1, *memory = gpu()->allocate(sizeof value);
+
+    (void)state;
+    if (!fake_knobs())
+        skip();
+    fake_knobs()->break_call("kernel");
+    gpu()->copy_rows(1, 1, memory, 0, memory, 0);
+    fake_knobs()->break_call("cudaMemcpyAsync");
+    assert_fails("CUDA: copy_rows_kernel: an illegal memory access was encountered",
+                 backend_fetch(gpu(), &value, memory, sizeof value));
+    assert_true(value == 0);
+    fake_knobs()->break_call(NULL);
+    assert_fails("CUDA: copy_rows_kernel", backend_fetch(gpu(), &value, memory, sizeof value));
+    gpu()->release(memory);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(matrices_of_any_shape_are_transposed),
+        cmocka_unit_test(rows_are_copied_added_and_gathered),
+        cmocka_unit_test(copies_of_any_size_arrive),
+        cmocka_unit_test(partial_gradients_are_added_up_in_order),
+        cmocka_unit_test(optimisers_take_the_step_they_are_told),
+        cmocka_unit_test(the_best_step_is_kept_and_no_other),
+        cmocka_unit_test(losses_and_their_tangents_are_those_of_the_processor),
+        cmocka_unit_test(convolutions_of_any_shape_are_those_of_the_processor),
+        cmocka_unit_test(the_transform_and_its_gradient_are_those_of_the_processor),
+        cmocka_unit_test(distances_have_the_bits_of_the_processor),
+        cmocka_unit_test(discovery_finds_the_same_pool),
+        cmocka_unit_test(memory_that_is_not_there_is_told),
+        cmocka_unit_test(nothing_is_left_behind),
+        cmocka_unit_test(the_first_fault_is_kept_and_told),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
