@@ -177,7 +177,8 @@ static void condense(const struct synth_options *opt, const struct dataset *set,
 
 int main(int argc, char **argv)
 {
-    struct synth_options opt = {.patience = 600, .synthesis = synthesis_defaults()};
+    struct synth_options opt = {
+        .patience = 600, .start = START_EXPLAIN, .synthesis = synthesis_defaults()};
     struct dataset set, condensed;
     struct shapelet_pool pool;
     struct transform transform;

@@ -19,9 +19,9 @@
 struct synthesis_options synthesis_defaults(void)
 {
     return (struct synthesis_options){.per_class = 10,
-                                      .start = START_REAL,
+                                      .start = START_EXPLAIN,
                                       .steps = 2000,
-                                      .rate = 0.2,
+                                      .rate = 0.05,
                                       .objective = objective_defaults()};
 }
 
