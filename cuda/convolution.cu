@@ -359,7 +359,7 @@ static void backward_input(const struct conv1d_shape *shape, size_t count, const
 
 static void add_bias_gradient(size_t rows, size_t columns, const float *dout, float *dbias)
 {
-    dim3 grid(blocks_of(columns, WIDE, MOST_LINES), blocks_of(rows, HIGH * 32, 256));
+    dim3 grid((unsigned)((columns + WIDE - 1) / WIDE), blocks_of(rows, HIGH * 32, 256));
     double *partial = (double *)cuda_scratch(SCRATCH_SUMS, grid.y * columns * sizeof *partial);
 
     if (!partial)

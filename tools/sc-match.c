@@ -8,13 +8,14 @@
 #include <unistd.h>
 
 #include "common/cli.h"
+#include "common/device.h"
 #include "common/progress.h"
 #include "learn/examples.h"
 #include "match/match.h"
 
 struct match_cli {
     struct cli_common common;
-    int method, start, optimiser;
+    int method, start, optimiser, device;
     const char *network, *experts, *labels;
     struct match_options match; /* what is 0 or NaN is set by the method */
 };
@@ -63,6 +64,7 @@ static const struct cli_option options[] = {
      "keep the state there, and go on from it if the run was interrupted"},
     {0, "checkpoint-every", "N", CLI_SIZE, CLI_AT(match_cli, match.checkpoint_every),
      "steps from one writing of it to the next", .low = 1, .unrecorded = true},
+    DEVICE_OPTION(match_cli),
     {0, "labels", "FILE", CLI_FILE, CLI_AT(match_cli, labels), "file that holds the labels alone"},
     {0},
 };
@@ -147,6 +149,7 @@ int main(int argc, char **argv)
 
     cli_parse(argc, argv, &program, &opt);
     check_usage(&opt);
+    opt.match.backend = device_chosen(opt.device, false).backend;
     cli_check(examples_read(cli_input(&opt.common), opt.labels, &none, &set));
     cli_check(examples_architecture(&set, opt.network, &opt.match.architecture));
     if (opt.experts) {

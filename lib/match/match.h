@@ -38,6 +38,7 @@ struct match_options {
     enum match_optimiser optimiser; /* of the series */
     double rate;                    /* of the series; falls to 0 by a cosine */
     uint64_t seed;
+    const struct backend *backend; /* where the networks run; NULL: the processor */
 
     /* dc, dsa, dm */
     struct architecture architecture; /* of the networks; all numbers known */

@@ -49,7 +49,8 @@ static struct error *following_make(const struct match_problem *problem, void **
     if (!following)
         return error_memory("matching");
     following->problem = problem;
-    error = model_new(&experts->architecture, experts->two_towers, &following->model);
+    error = model_new_on(&experts->architecture, experts->two_towers, options->backend,
+                         &following->model);
     if (!error)
         error = trajectory_new(&following->model, &trajectory, &following->trajectory);
     if (!error && dual)

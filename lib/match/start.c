@@ -91,7 +91,7 @@ struct error *match_start(const struct match_options *options, const struct data
         return start_plain(options, set, START_NOISE, x, repeated);
     if (!experts)
         return start_plain(options, set, START_KMEANS, x, repeated);
-    TRY(model_new(&experts->architecture, experts->two_towers, &model));
+    TRY(model_new_on(&experts->architecture, experts->two_towers, options->backend, &model));
     error = start_embedded(options, set, &model, x);
     model_free(&model);
     return error;

@@ -534,6 +534,28 @@ static void discovery_finds_the_same_pool(void **state)
     dataset_free(&set);
 }
 
+/* ---- Small grids ---- */
+
+static void grids_too_small_for_the_work_go_round(void **state)
+{
+    (void)state;
+    if (!fake_knobs())
+        skip();
+    for (size_t most = 1; most < 4; most += 2) {
+        fake_knobs()->limit_grids(most);
+        matrices_of_any_shape_are_transposed(NULL);
+        rows_are_copied_added_and_gathered(NULL);
+        partial_gradients_are_added_up_in_order(NULL);
+        optimisers_take_the_step_they_are_told(NULL);
+        the_best_step_is_kept_and_no_other(NULL);
+        losses_and_their_tangents_are_those_of_the_processor(NULL);
+        convolutions_of_any_shape_are_those_of_the_processor(NULL);
+        the_transform_and_its_gradient_are_those_of_the_processor(NULL);
+        distances_have_the_bits_of_the_processor(NULL);
+        fake_knobs()->limit_grids(0);
+    }
+}
+
 /* ---- Errors (the last: the first fault stays) ---- */
 
 static void memory_that_is_not_there_is_told(void **state)
@@ -597,6 +619,7 @@ int main(void)
         cmocka_unit_test(the_transform_and_its_gradient_are_those_of_the_processor),
         cmocka_unit_test(distances_have_the_bits_of_the_processor),
         cmocka_unit_test(discovery_finds_the_same_pool),
+        cmocka_unit_test(grids_too_small_for_the_work_go_round),
         cmocka_unit_test(memory_that_is_not_there_is_told),
         cmocka_unit_test(nothing_is_left_behind),
         cmocka_unit_test(the_first_fault_is_kept_and_told),
