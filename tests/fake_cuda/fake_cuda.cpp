@@ -66,6 +66,11 @@ struct fake_cuda_counts fake_cuda_counts(void)
     return counts;
 }
 
+bool fake_fails(const char *function)
+{
+    return failing == function;
+}
+
 static size_t most_blocks;
 
 void fake_cuda_limit_grids(size_t most)

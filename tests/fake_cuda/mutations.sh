@@ -27,7 +27,7 @@ mutate() {
     fi
     case $1 in
     stage*) mutated='stage.cu' tests='test_cuda_network' ;;
-    kernel.h) mutated='moves.cu' tests='test_cuda_kernels' ;;
+    kernel.h) mutated='shapelets.cu' tests='test_cuda_kernels' ;;
     *) mutated=$1 tests='test_cuda_kernels' ;;
     esac
     rm -f "$work"/*.o
@@ -91,6 +91,11 @@ mutate convolution.cu 1 'in - halo * shape->input_stride' 'in'
 mutate convolution.cu 1 'dout - halo * outs, panel_' 'dout, panel_'
 mutate convolution.cu 1 'in - halo * ins' 'in'
 mutate convolution.cu 1 'a->count == b->count &&' ''
+mutate convolution.cu 1 'k ? &one : &beta' '&beta'
+mutate convolution.cu 1 'x + k * p->ins' 'x'
+mutate convolution.cu 1 'k > p->pad ? k - p->pad : 0' '0'
+mutate convolution.cu 1 'p->pad - k : 0' 'p->pad - k - 1 : 0'
+mutate convolution.cu 1 'plan->usable =' 'bool unused __attribute__((unused)) ='
 # Stages.
 mutate stage_math.h 1 'window->y[1] <= window->y[0] ?' 'window->y[1] < window->y[0] ?'
 mutate stage_math.h 1 '(window->y[1] <= window->y[0]) == (w == 0)' '(w == 0)'
