@@ -38,6 +38,17 @@ static bool is_linear(const struct conv1d_shape *shape)
     return shape->kernel == 1;
 }
 
+/* What all of this relies on. */
+static bool is_dense(const struct conv1d_shape *shape)
+{
+    size_t width = shape->steps + 2 * halo_of(shape);
+
+    return shape->input_sample == width * shape->input_stride &&
+           shape->output_sample == shape->steps * shape->output_stride &&
+           shape->input_gradient_sample == shape->steps * shape->input_stride &&
+           shape->output_gradient_sample == width * shape->output_stride;
+}
+
 /* ---- Kernels ---- */
 
 /* to[(o * kernel + k) * ins + i] = weight of output o, tap k, input i; zero where there is none.
@@ -150,6 +161,8 @@ static void pack(const struct conv1d_shape *shape, const float *weight, const fl
     size_t kernel = shape->kernel, ins = shape->input_stride, outs = shape->output_stride;
     size_t of_output = shape->inputs * kernel, of_input = kernel;
 
+    if (!is_dense(shape))
+        cuda_fault("convolutions", "have gaps that cuDNN is not told of");
     if (forward) {
         LAUNCH(pack_bias_kernel, along(outs), LINE, outs, shape->outputs, bias, forward);
         LAUNCH(pack_kernel, across(ins, outs * kernel, 1), dim3(WIDE, HIGH), outs, kernel, ins,

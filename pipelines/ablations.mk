@@ -39,8 +39,9 @@ synth_statistics-0.1 := --weight-bn 0.1
 synth_statistics-1 := --weight-bn 1
 synth_first-layer-1 := --first-layer 1
 
-ifneq ($(filter-out pool-size initialisation window pruning objective,$(ABLATIONS)),)
-$(error ABLATIONS: there is no $(filter-out pool-size initialisation window pruning objective,$(ABLATIONS)))
+unknown := $(strip $(foreach a,$(ABLATIONS),$(if $(variants_$(a)),,$(a))))
+ifneq ($(unknown),)
+$(error ABLATIONS: there is no $(unknown))
 endif
 variants := $(sort $(foreach a,$(ABLATIONS),$(variants_$(a))))
 
@@ -50,32 +51,38 @@ A = $(T)/ablations/$(3)
 # Other shapelets need another teacher.
 finds = $(prune_$(3))$(shapelets_$(3))
 home = $(if $(finds),$(A),$(T))
-find_variant = sc-prune $(call of,$(1),PRUNE) $(prune_$(3)) --seed $(SEED) $(T)/train.npy | sc-shapelets --quiet $(call of,$(1),SHAPELETS) $(call of,$(1),CANDIDATES) $(shapelets_$(3))
-define variant_steps
-$(if $(finds),$(call step,$(A)/pool.slp,$(T)/train.npy,$(find_variant) -o $(A)/pool.slp))
-$(if $(finds),$(call step,$(A)/teacher.tch,$(lessons) $(T)/val.npy $(A)/pool.slp,$(teach) --shapelets $(A)/pool.slp -o $(A)/teacher.tch $(lessons)))
-$(if $(finds),$(call step,$(A)/logistic.tsv,$(T)/train.npy $(T)/test.npy $(A)/pool.slp,sc-eval --quiet --classifier shapelets --shapelets $(A)/pool.slp -o $(A)/logistic.tsv $(T)/train.npy $(T)/test.npy))
-$(if $(prune_$(3)),$(call step,$(A)/pruned.tch,$(T)/train.npy $(T)/val.npy,sc-prune $(prune_$(3)) --seed $(SEED) $(T)/train.npy | $(teach) -o $(A)/pruned.tch))
-$(if $(prune_$(3)),$(call step,$(A)/pruned.tsv,$(A)/pruned.tch $(T)/test.npy,sc-eval --quiet --teacher $(A)/pruned.tch -o $(A)/pruned.tsv $(T)/test.npy))
+prune_variant = sc-prune $(call of,$(1),PRUNE) $(prune_$(3)) --seed $(SEED) $(T)/train.npy
+logistic = sc-eval --quiet --classifier shapelets --shapelets $(A)/pool.slp
+define find_variant
+$(call step,$(A)/pool.slp,$(T)/train.npy,$(prune_variant) | $(find) $(shapelets_$(3)) -o $(A)/pool.slp)
+$(call step,$(A)/teacher.tch,$(lessons) $(T)/val.npy $(A)/pool.slp,\
+  $(teach) --shapelets $(A)/pool.slp -o $(A)/teacher.tch $(lessons))
+$(call step,$(A)/logistic.tsv,$(T)/train.npy $(T)/test.npy $(A)/pool.slp,\
+  $(logistic) -o $(A)/logistic.tsv $(T)/train.npy $(T)/test.npy)
 endef
-student_of := shapecond
+# What a network learns from the series that are left.
+define prune_steps
+$(call step,$(A)/pruned.tch,$(T)/train.npy $(T)/val.npy,\
+  sc-prune $(prune_$(3)) --seed $(SEED) $(T)/train.npy | $(teach) -o $(A)/pruned.tch)
+$(call step,$(A)/pruned.tsv,$(A)/pruned.tch $(T)/test.npy,$(judge) $(A)/pruned.tch -o $(A)/pruned.tsv $(T)/test.npy)
+endef
 condensed = $(A)/$(2)/shapecond.$(4).npy
 scored = $(A)/$(2)/shapecond.$(4).$(5).tsv
-define condense_variant
-$(call step,$(condensed),$(T)/train.npy $(home)/teacher.tch $(home)/pool.slp,sc-synth --quiet $(call of,$(1),SYNTH) $(synth_$(3)) --teacher $(home)/teacher.tch --shapelets $(home)/pool.slp --spc $(2) --seed $(4) -o $(condensed) $(T)/train.npy)
-endef
-define score_variant
-$(call step,$(scored),$(condensed) $(T)/val.npy $(T)/test.npy $(if $(filter shapelets,$(5)),$(home)/pool.slp),$(student) --seed $(4)00 $(if $(filter shapelets,$(5)),--shapelets $(home)/pool.slp) -o $(scored) $(condensed) $(T)/test.npy)
+student_of := shapecond
+invert = $(synth) $(call of,$(1),SHAPECOND) $(synth_$(3)) --teacher $(home)/teacher.tch
+define condense
+$(call step,$(condensed),$(T)/train.npy $(home)/teacher.tch $(home)/pool.slp,\
+  $(invert) --shapelets $(home)/pool.slp --spc $(2) --seed $(4) -o $(condensed) $(T)/train.npy)
 endef
 
 spcs = $(call of,$(1),SPCS)
-$(foreach s,$(SETS),$(eval $(call set_steps,$(s))))
-$(foreach s,$(SETS),$(foreach v,$(variants),$(eval $(call variant_steps,$(s),,$(v)))\
-  $(foreach n,$(call spcs,$(s)),$(foreach r,$(repeats),$(eval $(call condense_variant,$(s),$(n),$(v),$(r)))\
-    $(foreach k,$(STUDENTS),$(eval $(call score_variant,$(s),$(n),$(v),$(r),$(k))))))))
-results := $(foreach s,$(SETS),$(RUN)/$(s)/facts.tsv $(foreach v,$(variants),\
-  $(if $(prune_$(v)),$(RUN)/$(s)/ablations/$(v)/pruned.tsv) $(if $(prune_$(v))$(shapelets_$(v)),$(RUN)/$(s)/ablations/$(v)/logistic.tsv)\
-  $(foreach n,$(call spcs,$(s)),$(foreach r,$(repeats),$(foreach k,$(STUDENTS),$(call scored,$(s),$(n),$(v),$(r),$(k)))))))
+variant_steps = $(if $(finds),$(find_variant))$(if $(prune_$(3)),$(prune_steps))
+steps = $(set_steps)$(foreach v,$(variants),$(call variant_steps,$(1),,$(v)))\
+  $(call each,$(1),$(spcs),$(variants),condense)$(call each,$(1),$(spcs),$(variants),score_all)
+$(foreach s,$(SETS),$(eval $(call steps,$(s))))
+side_results = $(if $(finds),$(A)/logistic.tsv) $(if $(prune_$(3)),$(A)/pruned.tsv)
+results := $(foreach s,$(SETS),$(foreach v,$(variants),$(call side_results,$(s),,$(v)))\
+  $(call all_scored,$(s),$(call spcs,$(s)),$(variants)))
 
 render = awk -f $(PIPELINES)table.awk -f $(PIPELINES)ablations.awk -v run=$(RUN) -v paper=$(PIPELINES)paper \
   -v ablations='$(foreach a,$(ABLATIONS),$(a)|$(variants_$(a));)' -v students='$(STUDENTS)' \

@@ -1,9 +1,8 @@
 # Prints time, memory and accuracy of each method (efficiency.mk).  Variables: folder (of the set), label,
 # spc, methods, students, repeats, paper, paper_applies (empty for another set than the paper's).
 
-# Steps of the optimiser: what the command says, else what the program does when nothing is said.
-function steps_of(target, method,    line, cells, count, i, steps) {
-    steps = method in default_steps ? default_steps[method] : 0
+# Steps of the optimiser, as the command says them.
+function steps_of(target,    line, cells, count, i, steps) {
     if ((getline line <(target ".command")) <= 0) return 0
     close(target ".command")
     count = split(line, cells, " ")
@@ -26,13 +25,13 @@ function figure(method, column) {
 BEGIN {
     name_methods(names)
     read_paper(paper, 1, figures)
-    default_steps["sre2l"] = default_steps["shapecond"] = 2000
     prepared["random-soft"] = prepared["herding"] = prepared["kcenter"] = prepared["kmeans"] = "plain.tch"
     prepared["sre2l"] = "plain.tch"
     prepared["shapecond"] = "pool.slp teacher.tch"
-    prepared["mtt"] = "mtt.experts"
-    prepared["condtsc"] = "condtsc.experts"
+    prepared["mtt"] = "experts.npy"
+    prepared["condtsc"] = "two-tower.npy"
     prepared["shapecond-unroll"] = "pool.slp teacher.tch efficiency/" spc "/shapecond.0.npy"
+    prepared["shapecond-unroll-shapelets"] = prepared["shapecond-unroll"]
     kinds = split(students, kind, " ")
     count = split(methods, method, " ")
     print "### " label ", " spc " per class\n"
@@ -48,7 +47,7 @@ BEGIN {
                 with_deviation(mean, deviation, scored) : "-")
         spent = read_time(target)
         peak = memory == "-" ? "-" : sprintf("%.0f", memory)
-        steps = steps_of(target, m)
+        steps = steps_of(target)
         row(text "\t" figure(m, "accuracy") "\t" seconds(spent) "\t" figure(m, "seconds") "\t" \
             (steps ? steps : "-") "\t" (steps && spent >= 0 ? sprintf("%.3f s", spent / steps * 100) : "-") \
             "\t" figure(m, "per_100") "\t" preparation(m) "\t" peak "\t" figure(m, "memory"))

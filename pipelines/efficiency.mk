@@ -19,7 +19,7 @@ endif
 threads := 0
 condensed = $(T)/efficiency/$(2)/$(3).$(4).npy
 scored = $(T)/efficiency/$(2)/$(3).$(4).$(5).tsv
-$(eval $(call set_steps,$(SETS))$(call expert_steps,$(SETS))$(call method_steps,$(SETS),$(SPCS),$(with_starts)))
+$(eval $(call set_steps,$(SETS))$(call expert_steps,$(SETS))$(call method_steps,$(SETS),$(SPCS),$(METHODS)))
 
 render = awk -f $(PIPELINES)table.awk -f $(PIPELINES)efficiency.awk -v folder=$(RUN)/$(SETS) -v spc=$(SPCS) \
   -v label='$(call label,$(SETS))' -v methods='$(METHODS)' -v students='$(STUDENTS)' -v repeats='$(repeats)' \

@@ -24,39 +24,50 @@ function say_full(set,    i, text) {
     if (set in paper_full) text = text "; paper " paper_full[set]
     print "All data: " text "."
 }
-# Stages of ShapeCond for a number of series per class, and everything that was run for the set.
-function say_times(set, spc,    folder, i, part, parts, list, sum, text, spent) {
+# Seconds of the stages of ShapeCond, in spent["import"] and so on, and their sum; -1 if one is missing.
+function stage_times(set, spc,    folder, i, files, time, sum) {
     folder = run "/" set "/"
-    split("all.npy train.npy val.npy pool.slp balanced.npy teacher.tch", list, " ")
-    split("import,split and scale,,shapelets,balance,teacher", parts, ",")
+    for (i = 1; i <= stages; i++) spent[stage[i]] = 0
+    split("all.npy train.npy val.npy pool.slp balanced.npy teacher.tch " spc "/shapecond.0.npy", files, " ")
     for (i = 1; i <= 7; i++) {
-        spent = i <= 6 ? read_time(folder list[i]) : read_time(folder spc "/shapecond.0.npy")
-        if (spent < 0 && i != 5) return
-        if (spent < 0) continue
-        sum += spent
-        part += spent
-        if (i == 2) continue
-        text = text (text == "" ? "" : ", ") (i == 7 ? "synthesis" : i == 3 ? parts[2] : parts[i]) \
-            " " seconds(part)
-        part = 0
+        time = read_time(folder files[i])
+        # A set may do without being balanced.
+        if (time < 0 && files[i] != "balanced.npy") return -1
+        if (time < 0) continue
+        sum += time
+        spent[stage[i < 3 ? i : i - 1]] += time
     }
+    return sum
+}
+function say_times(set, spc,    sum, i, text) {
+    sum = stage_times(set, spc)
+    if (sum < 0) return
+    for (i = 1; i <= stages; i++) text = text (i > 1 ? ", " : "") stage[i] " " seconds(spent[stage[i]])
     print "From raw files to " spc " per class by ShapeCond: " seconds(sum) " (" text ")."
+}
+function row_of_times(set, label, spc,    sum, i, text) {
+    sum = stage_times(set, spc)
+    for (i = 1; i <= stages; i++) text = text "\t" (sum < 0 ? "-" : seconds(spent[stage[i]]))
+    row(label "\t" spc text "\t" seconds(sum))
+}
+function say_sum(folder,    sum) {
+    sum = sum_times(folder "*.time " folder "full/*.time " folder "[0-9]*/*.time")
+    print "All steps of this set together: " seconds(sum) ", " seconds(processor) " of processor time.\n"
 }
 function show_set(set, label, spcs, settings,    i, j, k, n, list, key, share, text) {
     n = split(spcs, list, " ")
+    if (only_times) {
+        for (i = 1; i <= n; i++) row_of_times(set, i == 1 ? label : "", list[i])
+        return
+    }
     read_facts(set)
     print "### " label "\n"
     print facts[1] " series for training, " facts[2] " for validation, " facts[3] " for test; " facts[4] " x " \
         facts[5] ", " facts[6] " classes."
-    if (only_times) {
-        for (i = 1; i <= n; i++) say_times(set, list[i])
-        print ""
-        return
-    }
     say_full(set)
     say_times(set, list[n])
     print settings
-    print "All steps of this table together: " seconds(sum_times(run "/" set)) ".\n"
+    say_sum(run "/" set "/")
     text = "per class\tmethod"
     for (k = 1; k <= kinds; k++) text = text "\t" title[kind[k]] "\tratio"
     row(text "\tpaper\tratio")
@@ -81,11 +92,21 @@ BEGIN {
     }
     count = split(methods, method, " ")
     kinds = split(students, kind, " ")
+    stages = split("import,split and scale,shapelets,balance,teacher,synthesis", stage, ",")
+    if (only_times) row("set\tper class\timport\tsplit and scale\tshapelets\tbalance\tteacher\tsynthesis\ttogether")
     number = split(sets, entries, " *; *")
     for (e = 1; e <= number; e++)
-        if (split(entries[e], fields, "|") == 4) show_set(fields[1], fields[2], fields[3], fields[4])
-    if (only_times) exit
+        if (split(entries[e], fields, "|") == 4) {
+            show_set(fields[1], fields[2], fields[3], fields[4])
+            if (fields[1] != fields[2]) partial = partial "\n  " fields[2]
+        }
+    if (only_times) {
+        show_table()
+        exit
+    }
     print "Accuracy on the test set in %, mean ± deviation over the students; ratio to the accuracy that all"
     print "data give the same kind of student.  plain: students that get the condensed set and nothing else;"
     print "with shapelets: students that see the distances to the shapelets of the training set, too."
+    print "What was shortened for large sets shows in the settings of each set."
+    if (partial != "") print "Not the same data as the paper's, so compare methods, not figures with it:" partial
 }

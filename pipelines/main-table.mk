@@ -14,13 +14,31 @@ spcs = $(call of,$(1),SPCS)
 full := $(foreach s,$(SETS),$(foreach k,$(STUDENTS),$(RUN)/$(s)/full/all.0.$(k).tsv))
 facts := $(foreach s,$(SETS),$(RUN)/$(s)/facts.tsv)
 scores := $(foreach s,$(SETS),$(call all_scored,$(s),$(call spcs,$(s)),$(METHODS)))
-$(foreach s,$(SETS),$(eval $(call set_steps,$(s))$(call expert_steps,$(s))$(call method_steps,$(s),$(call spcs,$(s)),$(with_starts))))
+steps = $(set_steps)$(expert_steps)$(call method_steps,$(1),$(spcs),$(METHODS))
+$(foreach s,$(SETS),$(eval $(call steps,$(s))))
 
-# The settings that matter most, to be printed with the results.
-said = Shapelets from sc-prune $(call of,$(1),PRUNE), teachers $(call of,$(1),TEACHER), synthesis $(call of,$(1),SYNTH), students $(call of,$(1),STUDENT).
+# The settings behind the figures of a set, to be printed with them, and which methods make use of them.
+users_PRUNE := %
+users_TEACHER := %
+users_STUDENT := %
+users_SYNTH := sre2l shapecond%
+users_SRE2L := sre2l
+users_SHAPECOND := shapecond%
+users_DC := dc
+users_DSA := dsa
+users_DM := dm
+users_EXPERTS := mtt condtsc
+users_MTT := mtt
+users_CONDTSC := condtsc
+users_UNROLL := unroll shapecond-unroll%
+settings := PRUNE TEACHER STUDENT SYNTH SRE2L SHAPECOND DC DSA DM EXPERTS MTT CONDTSC UNROLL
+used = $(if $(filter $(users_$(2)),$(METHODS)),$(of))
+said = $(foreach name,$(settings),$(if $(call used,$(1),$(name)),$(name): $(call used,$(1),$(name)).))
+
+about = $(1)|$(label)|$(spcs)|$(strip $(said));
 render = awk -f $(PIPELINES)table.awk -f $(PIPELINES)main-table.awk -v run=$(RUN) \
   -v paper=$(PIPELINES)paper/main-table.tsv -v methods='$(METHODS)' -v students='$(STUDENTS)' \
-  -v repeats='$(repeats)' -v sets='$(foreach s,$(SETS),$(s)|$(call label,$(s))|$(call spcs,$(s))|$(call said,$(s));)'
+  -v repeats='$(repeats)' -v sets='$(foreach s,$(SETS),$(call about,$(s)))'
 
 main-table: $(facts) $(full) $(scores)
 	@$(render)

@@ -1,16 +1,6 @@
 # Prints what the search found with each condensed set (nas.mk).  Variables: folder, label, spc, methods,
 # networks, paper, paper_applies (empty for another set than the paper's).
 
-# Seconds that the search itself took.
-function search_time(method,    command, line, cells, sum) {
-    command = "cat " folder "/" method "/*.tsv.time 2>/dev/null"
-    while ((command | getline line) > 0) {
-        split(line, cells, " ")
-        sum += cells[1]
-    }
-    close(command)
-    return sum
-}
 BEGIN {
     name_methods(names)
     read_paper(paper, 1, figures)
@@ -23,7 +13,7 @@ BEGIN {
         getline best <(folder "/" m ".best")
         row(names[m] "\t" (read_scores(folder "/" m ".tsv", 0) ? percent(mean) : "-") "\t" \
             (paper_applies != "" && (m, "accuracy") in figures ? figures[m, "accuracy"] : "-") "\t" \
-            seconds(search_time(m)) "\t" best)
+            seconds(sum_times(folder "/" m "/*.tsv.time")) "\t" best)
     }
     show_table()
     print "Accuracy on the test set in % of the network that was best on the validation set after learning from"

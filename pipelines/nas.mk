@@ -23,21 +23,28 @@ NORMS ?= none batch instance layer
 ACTIVATIONS ?= sigmoid relu leaky
 POOLINGS ?= none max mean
 # How a network learns while it is searched for, from condensed series and from all.
-NAS_STUDENT ?= --batch 256 --rate 0.001 --steps 200
+NAS_STUDENT ?= --batch 256 --rate 0.001 --steps 100
 NAS_FULL ?= --batch 256 --rate 0.001 --steps 1000
 
-networks := $(foreach d,$(DEPTHS),$(foreach w,$(WIDTHS),$(foreach n,$(NORMS),$(foreach a,$(ACTIVATIONS),$(foreach p,$(POOLINGS),depth-$(d)_width-$(w)_norm-$(n)_act-$(a)_pool-$(p))))))
+# Names such as depth-2_width-32_norm-none_act-relu_pool-max.
+cross = $(foreach first,$(1),$(foreach second,$(2),$(first)_$(second)))
+networks := $(call cross,$(DEPTHS:%=depth-%),$(WIDTHS:%=width-%))
+networks := $(call cross,$(networks),$(NORMS:%=norm-%))
+networks := $(call cross,$(networks),$(ACTIVATIONS:%=act-%))
+networks := $(call cross,$(networks),$(POOLINGS:%=pool-%))
 describe = cnn $(subst -,=,$(subst _, ,$(1)))
 
 # $(call search,SET,METHOD,SERIES,OPTIONS)
 N = $(T)/nas/$(SPCS)/$(2)
+try = sc-eval --quiet $(4) --seeds 1 --network '$(call describe,$(net))'
 define search
-$(foreach net,$(networks),$(call step,$(N)/$(net).tsv,$(3) $(T)/val.npy,sc-eval --quiet $(4) --seeds 1 --network '$(call describe,$(net))' -o $(N)/$(net).tsv $(3) $(T)/val.npy))
+$(foreach net,$(networks),$(call step,$(N)/$(net).tsv,$(3) $(T)/val.npy,$(try) -o $(N)/$(net).tsv $(3) $(T)/val.npy))
 $(call step,$(N).best,$(networks:%=$(N)/%.tsv),$(PIPELINES)nas-best.sh $(N) >$(N).best)
-$(call step,$(N).tch,$(N).best $(lessons) $(T)/val.npy,xargs -I NETWORK $(teach) --network NETWORK -o $(N).tch $(lessons) <$(N).best)
-$(call step,$(N).tsv,$(N).tch $(T)/test.npy,sc-eval --quiet --teacher $(N).tch -o $(N).tsv $(T)/test.npy)
+$(call step,$(N).tch,$(N).best $(lessons) $(T)/val.npy,\
+  xargs -I NETWORK $(teach) --network NETWORK -o $(N).tch $(lessons) <$(N).best)
+$(call step,$(N).tsv,$(N).tch $(T)/test.npy,$(judge) $(N).tch -o $(N).tsv $(T)/test.npy)
 endef
-$(eval $(call set_steps,$(SETS))$(call expert_steps,$(SETS))$(call method_steps,$(SETS),$(SPCS),$(with_starts)))
+$(eval $(call set_steps,$(SETS))$(call expert_steps,$(SETS))$(call method_steps,$(SETS),$(SPCS),$(METHODS)))
 $(foreach m,$(METHODS),$(eval $(call search,$(SETS),$(m),$(call condensed,$(SETS),$(SPCS),$(m),0),$(NAS_STUDENT))))
 $(if $(filter full,$(wanted)),$(eval $(call search,$(SETS),full,$(call lessons,$(SETS)),$(NAS_FULL))))
 

@@ -27,9 +27,20 @@ PRUNE ?= --ratio 0.7
 SHAPELETS ?= -k 20 --gain one --select diverse
 CANDIDATES ?=
 TEACHER ?= --steps 4000
-# Synthesis, of ShapeCond and SRe2L alike.
-SYNTH ?= --rate 0.05
-# All students alike; STUDENT_METHOD adds to it for the sets of one method.
+# Synthesis, of ShapeCond and SRe2L alike, and what is added for one of them.
+SYNTH ?= --steps 2000 --rate 0.05
+SHAPECOND ?=
+SRE2L ?=
+# The methods that match gradients and trajectories, and the experts of the latter.
+DC ?= --steps 1000
+DSA ?= --steps 1000
+DM ?= --steps 1000
+MTT ?= --steps 500
+CONDTSC ?= --steps 200
+UNROLL ?= --steps 1000
+EXPERTS ?= --count 20 --epochs 30
+# All students alike; STUDENT_plain and STUDENT_shapelets add to it for one kind, STUDENT_METHOD for the sets of
+# one method, such as STUDENT_random.
 STUDENT ?= --batch 256 --rate 0.0003 --steps 2000
 
 # ---- The sets: the paper's splits (in shares where only part of the set is there) ----
@@ -57,6 +68,11 @@ Sleep_SPLIT := --train 25609 --val 7791 --test rest
 Sleep_SPCS := 10 50
 Sleep_CANDIDATES := --lengths 50,100,200 --step 10 --window 50
 Sleep_PRUNE := --per-class 300
+Sleep_DC := --steps 300
+Sleep_DSA := --steps 300
+Sleep_EXPERTS := --count 5 --epochs 12
+Sleep_CONDTSC := --steps 50
+Sleep_STUDENT := --batch 256 --rate 0.0003 --steps 1000
 
 TiselacNDVI_LABEL := Tiselac, NDVI only
 TiselacNDVI_SPLIT := --train 0.79997 --val 0.10002 --test rest
@@ -67,4 +83,6 @@ Pedestrian_LABEL := Pedestrian, rebuilt
 Pedestrian_SPLIT := --train 0.79982 --val 0.10019 --test rest
 Pedestrian_SPCS := 1 5 10 20
 Pedestrian_CANDIDATES := --lengths 3-6 --window 2
-Pedestrian_PRUNE := --per-class 100
+Pedestrian_PRUNE := --per-class 40
+Pedestrian_EXPERTS := --count 5 --epochs 22
+Pedestrian_CONDTSC := --steps 50

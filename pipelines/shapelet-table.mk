@@ -14,20 +14,25 @@ $(error shapelet-table is for one number of series per class: SPCS=N)
 endif
 SPC := $(SPCS)
 
-logistic = sc-eval --quiet --classifier shapelets --shapelets $(T)/pool.slp -o $(2) $(T)/train.npy $(3)
-logistic_of = $(T)/shapelets/$(2).$(3).$(4).tsv
+# $(1) set, $(2) series per class, $(3) method, $(4) repeat
+logistic = sc-eval --quiet --classifier shapelets --shapelets $(T)/pool.slp
+judged = $(T)/shapelets/$(2).$(3).$(4).tsv
+real = $(T)/shapelets/real.tsv
 needs = $(T)/train.npy $(T)/pool.slp
-define logistic_steps
-$(call step,$(T)/shapelets/real.tsv,$(needs) $(T)/test.npy,$(call logistic,$(1),$(T)/shapelets/real.tsv,$(T)/test.npy))
-$(foreach m,sre2l shapecond,$(foreach r,$(repeats),$(call condense,$(1),$(SPC),$(m),$(r))\
-  $(call step,$(call logistic_of,$(1),$(SPC),$(m),$(r)),$(needs) $(call condensed,$(1),$(SPC),$(m),$(r)),$(call logistic,$(1),$(call logistic_of,$(1),$(SPC),$(m),$(r)),$(call condensed,$(1),$(SPC),$(m),$(r))))))
+define judge_real
+$(call step,$(real),$(needs) $(T)/test.npy,$(logistic) -o $(real) $(T)/train.npy $(T)/test.npy)
 endef
-$(foreach s,$(SETS),$(eval $(call set_steps,$(s))$(call logistic_steps,$(s))))
+define judge_condensed
+$(call step,$(judged),$(needs) $(condensed),$(logistic) -o $(judged) $(T)/train.npy $(condensed))
+endef
+both = $(call each,$(1),$(SPC),sre2l shapecond,$(2))
+steps = $(set_steps)$(judge_real)$(call both,$(1),condense)$(call both,$(1),judge_condensed)
+$(foreach s,$(SETS),$(eval $(call steps,$(s))))
 
 render = awk -f $(PIPELINES)table.awk -f $(PIPELINES)shapelet-table.awk -v run=$(RUN) -v spc=$(SPC) \
   -v repeats='$(repeats)' -v paper=$(PIPELINES)paper/shapelets.tsv \
   -v sets='$(foreach s,$(SETS),$(s)|$(call label,$(s));)'
-shapelet-table: $(foreach s,$(SETS),$(RUN)/$(s)/shapelets/real.tsv $(foreach m,sre2l shapecond,$(foreach r,$(repeats),$(call logistic_of,$(s),$(SPC),$(m),$(r)))))
+shapelet-table: $(foreach s,$(SETS),$(call real,$(s)) $(call both,$(s),judged))
 	@$(render)
 show:
 	@$(render)

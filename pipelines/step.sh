@@ -1,27 +1,27 @@
 #!/bin/sh
 # One step of a pipeline: step.sh TARGET COMMAND
 # Runs COMMAND, which makes TARGET.  Beside it stay TARGET.command, what was run, in words for Make, which
-# sees by it that other options ask for another file; TARGET.time, seconds and peak memory in KiB (of its largest
-# process; - without /usr/bin/time); and TARGET.log, what the programs said.
+# sees by it that other options ask for another file; TARGET.time, seconds, peak memory in KiB (of its
+# largest process) and seconds of processors (- and 0 without /usr/bin/time); and TARGET.log, what the
+# programs said.
 set -eu
 target=$1 command=$2
 mkdir -p "$(dirname "$target")"
 rm -f "$target.command"
-start=$(date +%s%N)
+used=$target.used
 measure=
-if [ -x /usr/bin/time ]; then measure="/usr/bin/time -f %M -o $target.memory"; fi
+if [ -x /usr/bin/time ]; then measure="/usr/bin/time -f %M:%U:%S -o $used"; fi
+start=$(date +%s%N)
 # shellcheck disable=SC2086 # several words
 if ! $measure sh -ec "$command" >"$target.log" 2>&1; then
     echo "$command" >&2
     cat "$target.log" >&2
-    rm -f "$target.memory"
+    rm -f "$used"
     exit 1
 fi
-memory=-
-if [ -n "$measure" ]; then
-    memory=$(tail -n 1 "$target.memory")
-    rm -f "$target.memory"
-fi
-echo "$(($(date +%s%N) - start)) $memory" | awk '{ printf "%.3f %s\n", $1 / 1e9, $2 }' >"$target.time"
+spent=$(($(date +%s%N) - start))
+if [ -z "$measure" ]; then echo '-:0:0' >"$used"; fi
+awk -F : -v spent="$spent" '{ printf "%.3f %s %.2f\n", spent / 1e9, $1, $2 + $3 }' "$used" >"$target.time"
+rm "$used"
 printf 'ran_%s := %s\n' "$target" "$command" | sed 's/\$/$$/g; s/#/\\#/g' >"$target.command"
 awk -v target="$target" '{ printf "%9.2f s  %s\n", $1, target }' "$target.time"

@@ -9,11 +9,14 @@ function name_methods(names) {
     names["kmeans"] = "K-Means"
     names["dc"] = "DC"
     names["dsa"] = "DSA"
+    names["dm"] = "DM"
     names["mtt"] = "MTT"
     names["condtsc"] = "CondTSC"
     names["sre2l"] = "SRe2L"
     names["shapecond"] = "ShapeCond"
+    names["unroll"] = "unroll"
     names["shapecond-unroll"] = "ShapeCond, then unroll"
+    names["shapecond-unroll-shapelets"] = "the same with shapelets"
     names["full"] = "all data"
 }
 
@@ -65,7 +68,7 @@ function read_scores(pattern, repeats,    file, line, cells, list, count, i, sum
 }
 function positive(x) { return x > 0 ? x : 0 }
 
-# Seconds that a step took, and sets memory to its peak in MiB; -1 if it has not been run.
+# Seconds that a step took; sets memory to its peak in MiB.  -1 if it has not been run.
 function read_time(target,    line, cells) {
     memory = "-"
     if ((getline line <(target ".time")) <= 0) return -1
@@ -74,12 +77,14 @@ function read_time(target,    line, cells) {
     if (cells[2] != "-") memory = cells[2] / 1024
     return cells[1] + 0
 }
-# Seconds that all steps of the main table took whose files are in the folder of a set.
-function sum_times(folder,    command, line, cells, sum) {
-    command = "cat " folder "/*.time " folder "/full/*.time " folder "/[0-9]*/*.time 2>/dev/null"
+# Seconds that the steps of some files took; sets processor to those of processors.
+function sum_times(files,    command, line, cells, sum) {
+    processor = 0
+    command = "cat " files " 2>/dev/null"
     while ((command | getline line) > 0) {
         split(line, cells, " ")
         sum += cells[1]
+        processor += cells[3]
     }
     close(command)
     return sum

@@ -1,6 +1,6 @@
 /* sc-match: condense a set by matching what networks make of a few synthetic series with what they
- * make of all real ones: gradients (dc, dsa), embeddings (dm), or whole trajectories of training
- * (mtt, condtsc). */
+ * make of all real ones: gradients (dc, dsa), embeddings (dm), whole trajectories of training
+ * (mtt, condtsc), or what a student that is trained on them gets right (unroll). */
 #include <errno.h>
 #include <math.h>
 #include <stdio.h>
@@ -10,18 +10,20 @@
 #include "common/cli.h"
 #include "common/device.h"
 #include "common/progress.h"
+#include "common/shapelets.h"
 #include "learn/examples.h"
 #include "match/match.h"
 
 struct match_cli {
     struct cli_common common;
     int method, start, optimiser, device;
-    const char *network, *experts, *labels;
+    const char *network, *experts, *from, *labels;
+    struct shapelets_cli shapelets;
     struct match_options match; /* what is 0 or NaN is set by the method */
 };
 
 static const char *const starts[] = {"default", "real", "kmeans", "noise", NULL};
-static const char *const optimisers[] = {"default", "sgd", "adam", NULL};
+static const char *const optimisers[] = {"default", "sgd", "scaled", "adam", NULL};
 
 static const struct cli_option options[] = {
     {'m', "method", "METHOD", CLI_CHOICE, CLI_AT(match_cli, method), "what to match",
@@ -31,9 +33,12 @@ static const struct cli_option options[] = {
     {'x', "experts", "FILE", CLI_FILE, CLI_AT(match_cli, experts),
      "what mtt and condtsc follow (sc-experts)"},
     {0, "network", "TEXT", CLI_TEXT, CLI_AT(match_cli, network),
-     "what dc, dsa and dm match by, such as 'cnn depth=3 width=32'"},
+     "for dc, dsa, dm and unroll, such as 'cnn depth=3 width=32'"},
+    SHAPELETS_OPTIONS(match_cli),
     {'i', "init", "KIND", CLI_CHOICE, CLI_AT(match_cli, start), "what to start from",
      .choices = starts},
+    {'f', "from", "FILE", CLI_FILE, CLI_AT(match_cli, from),
+     "unroll: a condensed set to start from, instead of --spc and --init"},
     {0, "steps", "N", CLI_SIZE, CLI_AT(match_cli, match.steps), "steps of the optimiser",
      .high = 1e9},
     {'r', "rate", "R", CLI_REAL, CLI_AT(match_cli, match.rate), "learning rate of the series",
@@ -41,25 +46,27 @@ static const struct cli_option options[] = {
     {0, "optimiser", "KIND", CLI_CHOICE, CLI_AT(match_cli, optimiser), "rule of a step",
      .choices = optimisers},
     {'b', "batch", "N", CLI_SIZE, CLI_AT(match_cli, match.batch),
-     "dc, dsa, dm: real series of a class in a step", .high = 1e6},
+     "real series in a step; dc, dsa, dm: of each class", .high = 1e6},
     {0, "network-steps", "N", CLI_SIZE, CLI_AT(match_cli, match.network_steps),
      "dc, dsa, dm: steps with one network", .high = 1e9},
     {0, "training-steps", "N", CLI_SIZE, CLI_AT(match_cli, match.training_steps),
      "dc, dsa, dm: steps of training it in between", .high = 1e9},
     {0, "student-steps", "N", CLI_SIZE, CLI_AT(match_cli, match.student_steps),
-     "mtt, condtsc: steps of a student", .high = 1e6},
+     "mtt, condtsc, unroll: steps of a student", .high = 1e6},
+    {0, "unroll-steps", "N", CLI_SIZE, CLI_AT(match_cli, match.unroll_steps),
+     "unroll: how many of them gradients go back through", .high = 1e6},
     {0, "expert-epochs", "N", CLI_SIZE, CLI_AT(match_cli, match.expert_epochs),
      "mtt, condtsc: epochs of an expert that they make up for", .high = 1e6},
     {0, "latest-start", "N", CLI_SIZE, CLI_AT(match_cli, match.latest_start),
      "mtt, condtsc: last epoch to start from", .high = 1e6},
     {0, "student-rate", "R", CLI_REAL, CLI_AT(match_cli, match.student_rate),
-     "mtt, condtsc: first step size of the students", .low = 1e-12, .high = 1e6},
+     "mtt, condtsc, unroll: first step size of the students", .low = 1e-12, .high = 1e6},
     {0, "rate-rate", "R", CLI_REAL, CLI_AT(match_cli, match.student_rate_rate),
      "mtt, condtsc: learning rate of its logarithm; 0: keep it", .low = 0, .high = 1e6},
     {0, "weight-embedding", "W", CLI_REAL, CLI_AT(match_cli, match.embedding_weight),
      "condtsc: weight of the distance between embeddings", .low = 0, .high = 1e6},
     {0, "label-rate", "R", CLI_REAL, CLI_AT(match_cli, match.label_rate),
-     "mtt, condtsc: learning rate of soft labels; 0: hard labels", .low = 0, .high = 1e6},
+     "mtt, condtsc, unroll: learning rate of soft labels", .low = 0, .high = 1e6},
     {0, "checkpoint", "FILE", CLI_FILE, CLI_AT(match_cli, match.checkpoint),
      "keep the state there, and go on from it if the run was interrupted"},
     {0, "checkpoint-every", "N", CLI_SIZE, CLI_AT(match_cli, match.checkpoint_every),
@@ -90,6 +97,33 @@ static void check_usage(const struct match_cli *opt)
     if (follows && opt->network)
         cli_usage("--network is of no use to %s: it follows the network of the experts",
                   match_method_names[opt->method]);
+    if (opt->method != MATCH_UNROLL && (opt->from || opt->shapelets.pool))
+        cli_usage("--from and --shapelets are of no use to %s", match_method_names[opt->method]);
+    if (opt->from && opt->start != MATCH_START_DEFAULT)
+        cli_usage("--from and --init exclude each other");
+    if (opt->method == MATCH_UNROLL && opt->device == DEVICE_CUDA)
+        cli_usage("unroll runs on the processor only");
+}
+
+/* The set to start from, and the transform of its series. */
+static void prepare_unroll(struct match_cli *opt, const struct examples *set,
+                           const struct feature_source *source, struct examples *from,
+                           struct transform *transform)
+{
+    if (opt->from) {
+        struct feature_source none = {NULL};
+
+        cli_check(examples_read(opt->from, NULL, &none, from));
+        cli_check(examples_match(set, from));
+        opt->match.from = &from->dataset;
+    }
+    if (source->pool) {
+        cli_check(error_in(opt->shapelets.pool,
+                           transform_make(source->pool, set->dataset.channels, set->dataset.length,
+                                          source->window, transform)));
+        opt->match.transform = transform;
+        opt->match.features = set->features;
+    }
 }
 
 /* The experts are of the shape of the set. */
@@ -141,31 +175,41 @@ static void condense(struct match_cli *opt, const struct examples *set, struct d
 int main(int argc, char **argv)
 {
     struct match_cli opt = {.method = MATCH_DC, .match = match_unset()};
-    struct feature_source none = {NULL};
     struct experts experts = {0};
-    struct examples set;
+    struct shapelet_pool pool;
+    struct feature_source source;
+    struct transform transform = {0};
+    struct examples set, from = {0};
     struct dataset condensed;
-    const char *digests[2];
+    const char *digests[4];
 
     cli_parse(argc, argv, &program, &opt);
     check_usage(&opt);
-    opt.match.backend = device_chosen(opt.device, false).backend;
-    cli_check(examples_read(cli_input(&opt.common), opt.labels, &none, &set));
+    opt.match.backend =
+        device_chosen(opt.method == MATCH_UNROLL ? DEVICE_CPU : opt.device, false).backend;
+    source = shapelets_source(&opt.shapelets, NULL, &pool);
+    cli_check(examples_read(cli_input(&opt.common), opt.labels, &source, &set));
     cli_check(examples_architecture(&set, opt.network, &opt.match.architecture));
     if (opt.experts) {
         cli_check(experts_read(opt.experts, &experts));
         check_experts(&opt, &experts, &set.dataset);
         opt.match.experts = &experts;
     }
+    prepare_unroll(&opt, &set, &source, &from, &transform);
     cli_refuse_terminal(opt.common.output);
     condense(&opt, &set, &condensed);
     digests[0] = set.dataset.digest;
     digests[1] = experts.digest;
-    cli_write_dataset(&opt.common, &condensed, digests, 2);
+    digests[2] = pool.digest;
+    digests[3] = from.dataset.digest;
+    cli_write_dataset(&opt.common, &condensed, digests, 4);
     /* Done: what was there to go on from is of no more use. */
     if (opt.match.checkpoint && unlink(opt.match.checkpoint) && errno != ENOENT)
         cli_check(error_system(opt.match.checkpoint));
     experts_free(&experts);
+    transform_free(&transform);
+    slp_free(&pool);
+    examples_free(&from);
     dataset_free(&condensed);
     examples_free(&set);
     return 0;

@@ -10,8 +10,8 @@
 enum { NOTE = 256 };
 
 /* Doubles as C's hexadecimal numbers, so that nothing is lost. */
-static const char note_format[] = "matching %s step=%zu %a %a";
-static const char note_scan[] = "matching %63s step=%zu %la %la";
+static const char note_format[] = "matching %s step=%zu %a %a %a";
+static const char note_scan[] = "matching %63s step=%zu %la %la %la";
 
 void match_checkpoint_add(struct match_checkpoint *checkpoint, const char *name, float *values,
                           size_t count)
@@ -34,7 +34,7 @@ static struct error *write_stream(FILE *stream, const struct match_checkpoint *c
     struct tch tch = {.network = "none", .notes = note, .tensors = tensors};
 
     snprintf(note, sizeof note, note_format, checkpoint->fingerprint, checkpoint->step, *numbers[0],
-             *numbers[1]);
+             *numbers[1], *numbers[2]);
     for (; tch.count < checkpoint->arrays; tch.count++)
         tensors[tch.count] = (struct tch_tensor){.name = checkpoint->array[tch.count].name,
                                                  .ndim = 1,
@@ -63,8 +63,8 @@ static struct error *take_note(const char *note, struct match_checkpoint *checkp
     double *const *numbers = checkpoint->numbers;
     char fingerprint[64];
 
-    if (!note || sscanf(note, note_scan, fingerprint, &checkpoint->step, numbers[0], numbers[1]) !=
-                     2 + MATCH_CHECKPOINT_NUMBERS)
+    if (!note || sscanf(note, note_scan, fingerprint, &checkpoint->step, numbers[0], numbers[1],
+                        numbers[2]) != 2 + MATCH_CHECKPOINT_NUMBERS)
         return error_make("not a checkpoint of a matching");
     if (strcmp(fingerprint, checkpoint->fingerprint) != 0)
         return error_make("belongs to a matching with other data or options: remove it to start "

@@ -9,7 +9,7 @@
 #include "digest.h"
 #include "error.h"
 
-enum { MATCH_CHECKPOINT_ARRAYS = 10, MATCH_CHECKPOINT_NUMBERS = 2 };
+enum { MATCH_CHECKPOINT_ARRAYS = 10, MATCH_CHECKPOINT_NUMBERS = 3 };
 
 struct match_checkpoint {
     char fingerprint[DIGEST_TEXT]; /* of everything that the result depends on */

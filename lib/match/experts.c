@@ -16,8 +16,23 @@
 
 struct expert_options expert_defaults(void)
 {
-    return (struct expert_options){
-        .count = 20, .epochs = 30, .batch = 256, .rate = 0.01, .momentum = 0};
+    return (struct expert_options){.count = 20, .epochs = 6, .rate = 0.02};
+}
+
+/* Where no size is given an epoch has about EPOCH_STEPS steps, so that it takes an expert about as
+ * far whatever the size of the set. */
+enum { EPOCH_STEPS = 20, SMALLEST_BATCH = 16, LARGEST_BATCH = 1024 };
+
+static size_t batch_size(const struct expert_options *options, size_t series)
+{
+    size_t batch = options->batch;
+
+    if (batch == 0) {
+        batch = series / EPOCH_STEPS;
+        batch = batch < SMALLEST_BATCH ? SMALLEST_BATCH : batch;
+        batch = batch > LARGEST_BATCH ? LARGEST_BATCH : batch;
+    }
+    return batch < series ? batch : series;
 }
 
 /* What one expert needs while it is trained. */
@@ -72,9 +87,9 @@ static struct error *school_make(struct school *school)
 {
     const struct expert_options *options = school->options;
 
-    school->batch = options->batch < school->set->count ? options->batch : school->set->count;
     TRY(model_new_on(&options->architecture, options->two_towers, options->backend,
                      &school->model));
+    school->batch = batch_size(options, school->set->count);
     school->places = parallel_threads() < options->count ? parallel_threads() : options->count;
     if (school->model.network->backend->whole_batch)
         school->places = 1;

@@ -23,9 +23,9 @@
 struct expert_options {
     struct architecture architecture; /* of the network, or of each tower; all numbers known */
     bool two_towers;
-    size_t count;  /* experts */
-    size_t epochs; /* of each */
-    size_t batch;
+    size_t count;          /* experts */
+    size_t epochs;         /* of each */
+    size_t batch;          /* 0: a twentieth of the set */
     double rate, momentum; /* of stochastic gradient descent */
     double decay;          /* weight decay */
     uint64_t seed;

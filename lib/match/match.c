@@ -14,12 +14,12 @@
 #include "nn/backend_cpu.h"
 #include "nn/memory.h"
 
-const char *const match_method_names[] = {"dc", "dsa", "dm", "mtt", "condtsc", NULL};
+const char *const match_method_names[] = {"dc", "dsa", "dm", "mtt", "condtsc", "unroll", NULL};
 
 static const struct method *const methods[MATCH_METHODS] = {
     [MATCH_DC] = &method_classwise,       [MATCH_DSA] = &method_classwise,
     [MATCH_DM] = &method_classwise,       [MATCH_MTT] = &method_trajectory,
-    [MATCH_CONDTSC] = &method_trajectory,
+    [MATCH_CONDTSC] = &method_trajectory, [MATCH_UNROLL] = &method_unroll,
 };
 
 bool match_needs_experts(enum match_method method)
@@ -54,28 +54,29 @@ static void fill_real(double *value, double recommended)
 void match_fill_in(struct match_options *options)
 {
     struct match_options *o = options;
-    bool follows = match_needs_experts(o->method);
+    bool follows = match_needs_experts(o->method), unrolls = o->method == MATCH_UNROLL;
 
     if (o->start == MATCH_START_DEFAULT)
-        o->start = o->method == MATCH_CONDTSC ? MATCH_START_KMEANS : MATCH_START_REAL;
+        o->start = MATCH_START_KMEANS;
     if (o->optimiser == MATCH_OPTIMISER_DEFAULT)
-        o->optimiser = MATCH_ADAM;
-    fill_size(&o->steps, follows ? 500 : 1000);
-    fill_real(&o->rate, 0.02);
-    fill_size(&o->batch, 64);
+        o->optimiser = unrolls ? MATCH_ADAM : MATCH_SCALED;
+    fill_size(&o->steps, unrolls ? 600 : follows && o->method != MATCH_CONDTSC ? 200 : 100);
+    fill_real(&o->rate, unrolls ? 0.02 : 0.015);
+    fill_size(&o->batch, unrolls ? 256 : 64);
     fill_size(&o->network_steps, o->per_class < 10 ? o->per_class : 10);
     fill_size(&o->training_steps, 10);
     fill_real(&o->training_rate, 0.01);
-    fill_size(&o->student_steps, 10);
+    fill_size(&o->student_steps, unrolls ? 400 : 10);
     fill_size(&o->expert_epochs, 2);
-    fill_size(&o->latest_start, 20);
-    fill_real(&o->student_rate, 0.02);
-    fill_real(&o->student_rate_rate, 0.01);
+    fill_size(&o->latest_start, 4);
+    fill_real(&o->student_rate, unrolls ? 0.003 : 0.02);
+    fill_real(&o->student_rate_rate, 0.05);
     fill_real(&o->embedding_weight, 1);
-    fill_real(&o->label_rate, 0);
+    fill_real(&o->label_rate, unrolls ? 0.05 : 0);
+    fill_size(&o->unroll_steps, 20);
 }
 
-enum { GROUPS = 3 };
+enum { GROUPS = 3, SQUARE_MEMORY = 50 };
 
 /* Values that one optimiser moves. */
 struct group {
@@ -94,6 +95,7 @@ struct condensation {
     struct match_result *result;
     struct match_checkpoint checkpoint;
     double head, tail; /* sums of losses */
+    double square;     /* mean square of the gradients of the series of late */
 };
 
 /* ---- Memory ---- */
@@ -116,7 +118,8 @@ static struct error *make_group(enum optimiser_kind kind, struct group *group)
 static struct error *make_groups(struct condensation *m)
 {
     const struct match_options *options = m->problem.options;
-    size_t labels = options->label_rate > 0 ? m->problem.count * m->problem.set->classes : 0;
+    bool soft = options->method == MATCH_UNROLL || options->label_rate > 0;
+    size_t labels = soft ? m->problem.count * m->problem.set->classes : 0;
     struct group *groups = m->groups;
 
     groups[0] = (struct group){"series", "series.first", "series.second",
@@ -126,7 +129,7 @@ static struct error *make_groups(struct condensation *m)
     groups[2] = (struct group){"rate", "rate.first", "rate.second",
                                match_needs_experts(options->method) ? 1 : 0,
                                .rate = options->student_rate_rate};
-    TRY(make_group(options->optimiser == MATCH_SGD ? OPTIMISER_SGD : OPTIMISER_ADAM, &groups[0]));
+    TRY(make_group(options->optimiser == MATCH_ADAM ? OPTIMISER_ADAM : OPTIMISER_SGD, &groups[0]));
     TRY(make_group(OPTIMISER_ADAM, &groups[1]));
     return make_group(OPTIMISER_ADAM, &groups[2]);
 }
@@ -147,7 +150,7 @@ static struct error *make_problem(struct match_problem *problem)
     const struct match_options *options = problem->options;
     const struct dataset *set = problem->set;
 
-    problem->count = options->per_class * set->classes;
+    problem->count = options->from ? options->from->count : options->per_class * set->classes;
     problem->series = set->channels * set->length;
     TRY(class_lists_make(set, &problem->lists));
     TRY(take_unit(problem));
@@ -155,7 +158,8 @@ static struct error *make_problem(struct match_problem *problem)
     if (!problem->labels)
         return error_memory("labels");
     for (size_t i = 0; i < problem->count; i++)
-        problem->labels[i] = (int32_t)(i / options->per_class);
+        problem->labels[i] =
+            options->from ? options->from->y[i] : (int32_t)(i / options->per_class);
     return NULL;
 }
 
@@ -184,17 +188,21 @@ static void fingerprint(const struct condensation *m, char text[DIGEST_TEXT])
     architecture_print(&o->architecture, network);
     snprintf(settings, sizeof settings,
              "%s spc=%zu start=%d steps=%zu %d %a seed=%llu %s %zu %zu %zu %a %s %zu %zu %zu %a %a "
-             "%a %a",
+             "%a %a %zu",
              match_method_names[o->method], o->per_class, (int)o->start, o->steps,
              (int)o->optimiser, o->rate, (unsigned long long)o->seed, network, o->batch,
              o->network_steps, o->training_steps, o->training_rate,
              o->experts ? o->experts->digest : "-", o->student_steps, o->expert_epochs,
              o->latest_start, o->student_rate, o->student_rate_rate, o->embedding_weight,
-             o->label_rate);
+             o->label_rate, o->unroll_steps);
     digest_start(&digest);
     digest_add(&digest, settings, strlen(settings));
     digest_add(&digest, set->x, set->count * m->problem.series * sizeof *set->x);
     digest_add(&digest, set->y, set->count * sizeof *set->y);
+    if (o->features)
+        digest_add(&digest, o->features, set->count * o->transform->count * sizeof *o->features);
+    digest_add(&digest, m->groups[0].values, m->groups[0].count * sizeof *m->groups[0].values);
+    digest_add(&digest, m->groups[1].values, m->groups[1].count * sizeof *m->groups[1].values);
     digest_finish(&digest, text);
 }
 
@@ -208,6 +216,7 @@ static void lay_out_checkpoint(struct condensation *m)
     fingerprint(m, checkpoint->fingerprint);
     checkpoint->numbers[0] = &m->head;
     checkpoint->numbers[1] = &m->tail;
+    checkpoint->numbers[2] = &m->square;
     match_checkpoint_add(checkpoint, "kept", values, kept);
     for (size_t i = 0; i < GROUPS; i++) {
         struct group *group = &m->groups[i];
@@ -233,17 +242,52 @@ static struct error *resume(struct condensation *m)
 
 /* ---- The loop ---- */
 
+/* Series and soft labels. */
+static struct error *start_values(struct condensation *m)
+{
+    const struct match_options *options = m->problem.options;
+    const struct dataset *from = options->from;
+    struct group *series = &m->groups[0], *labels = &m->groups[1];
+
+    if (!from)
+        TRY(match_start(options, &m->problem.lists, series->values, &m->result->repeated));
+    else
+        memcpy(series->values, from->x, series->count * sizeof *from->x);
+    if (labels->count && from && from->soft)
+        memcpy(labels->values, from->soft, labels->count * sizeof *from->soft);
+    else
+        for (size_t i = 0; labels->count && i < m->problem.count; i++)
+            labels->values[i * m->problem.set->classes + (size_t)m->problem.labels[i]] =
+                MATCH_LABEL_LOGIT;
+    return NULL;
+}
+
 static struct error *start(struct condensation *m)
 {
     const struct match_options *options = m->problem.options;
 
     TRY(make_problem(&m->problem));
     TRY(make_groups(m));
-    TRY(match_start(options, m->problem.set, m->groups[0].values, &m->result->repeated));
+    TRY(start_values(m));
     if (m->groups[2].count)
         m->groups[2].values[0] = (float)log(options->student_rate);
     TRY(m->method->make(&m->problem, &m->state));
     return resume(m);
+}
+
+/* What the rate of the series is to be divided by: 1, or the root mean square of their gradients,
+ * averaged over about the last SQUARE_MEMORY steps. */
+static double gradient_size(struct condensation *m, size_t step)
+{
+    const struct group *series = &m->groups[0];
+    double sum = 0, weight = step < SQUARE_MEMORY ? 1 / (double)(step + 1) : 1.0 / SQUARE_MEMORY;
+
+    if (m->problem.options->optimiser != MATCH_SCALED)
+        return 1;
+    for (size_t i = 0; i < series->count; i++)
+        sum += (double)series->gradient[i] * series->gradient[i];
+    m->square += weight * (sum / (double)series->count - m->square);
+    return m->square > 0 ? sqrt(m->square) : 1;
 }
 
 static struct error *take_step(struct condensation *m, size_t step, double *loss)
@@ -252,21 +296,24 @@ static struct error *take_step(struct condensation *m, size_t step, double *loss
     struct group *groups = m->groups;
     struct condensed condensed = {.x = groups[0].values, .targets = groups[1].values};
     struct condensed gradient = {.x = groups[0].gradient, .targets = groups[1].gradient};
+    double size;
 
     if (groups[2].count)
         condensed.rate = exp(groups[2].values[0]);
-    TRY(m->method->step(m->state, step, &condensed, &gradient, loss));
+    *loss = m->method->step(m->state, step, &condensed, &gradient);
     if (options->backend)
         TRY(backend_check(options->backend));
     if (!isfinite(*loss))
-        return error_make("step %zu: the loss is no longer a number; a smaller --rate than %g may "
-                          "help",
-                          step + 1, options->rate);
+        return error_make("step %zu: the loss is no longer a number; a smaller %s than %g may help",
+                          step + 1, options->method == MATCH_UNROLL ? "--student-rate" : "--rate",
+                          options->method == MATCH_UNROLL ? options->student_rate : options->rate);
     if (groups[2].count)
         groups[2].gradient[0] = (float)(gradient.rate * condensed.rate);
+    size = gradient_size(m, step);
     for (size_t i = 0; i < GROUPS; i++)
         if (groups[i].count)
-            optimiser_step(&groups[i].optimiser, cosine_rate(groups[i].rate, step, options->steps),
+            optimiser_step(&groups[i].optimiser,
+                           cosine_rate(groups[i].rate, step, options->steps) / (i == 0 ? size : 1),
                            groups[i].gradient, groups[i].values);
     return NULL;
 }

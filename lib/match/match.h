@@ -13,8 +13,17 @@
 #include "match/experts.h"
 #include "nn/architecture.h"
 #include "nn/optimiser.h"
+#include "shapelets/transform.h"
 
-enum match_method { MATCH_DC, MATCH_DSA, MATCH_DM, MATCH_MTT, MATCH_CONDTSC, MATCH_METHODS };
+enum match_method {
+    MATCH_DC,
+    MATCH_DSA,
+    MATCH_DM,
+    MATCH_MTT,
+    MATCH_CONDTSC,
+    MATCH_UNROLL,
+    MATCH_METHODS
+};
 
 /* "dc", "dsa", ...; ends with NULL. */
 extern const char *const match_method_names[];
@@ -22,40 +31,59 @@ extern const char *const match_method_names[];
 enum match_start {
     MATCH_START_DEFAULT,
     MATCH_START_REAL,   /* real series of the class, drawn at random */
-    MATCH_START_KMEANS, /* those nearest to the centres of clusters of the class, as an expert's
-                           embedding has them where there are experts, else of the series */
+    MATCH_START_KMEANS, /* those nearest to the centres of clusters of the class: in an expert's
+                           embedding where there are experts, else of the series themselves; drawn
+                           at random where a class has fewer than are wanted */
     MATCH_START_NOISE,
 };
 
-enum match_optimiser { MATCH_OPTIMISER_DEFAULT, MATCH_SGD /* momentum 0.5 */, MATCH_ADAM };
+enum match_optimiser {
+    MATCH_OPTIMISER_DEFAULT,
+    MATCH_SGD,    /* momentum 0.5, as published */
+    MATCH_SCALED, /* the same on gradients over their root mean square of late, so that the rate is
+                     what a value moves in a step, whatever the loss; unlike with Adam, values that
+                     matter little stay where they are */
+    MATCH_ADAM,
+};
 
 /* What is 0, or NaN where 0 means something, has no value yet. */
 struct match_options {
     enum match_method method;
     size_t per_class;
     enum match_start start;
+    const struct dataset *from; /* a condensed set with soft labels to start from instead, whose
+                                   series need not be class by class; NULL: none */
     size_t steps;
     enum match_optimiser optimiser; /* of the series */
     double rate;                    /* of the series; falls to 0 by a cosine */
     uint64_t seed;
     const struct backend *backend; /* where the networks run; NULL: the processor */
 
-    /* dc, dsa, dm */
+    /* dc, dsa, dm, unroll */
     struct architecture architecture; /* of the networks; all numbers known */
-    size_t batch;                     /* real series of a class in a step */
-    size_t network_steps;             /* steps with one network before the next */
-    size_t training_steps;            /* of the network on the condensed set in between */
+    size_t batch;                     /* real series of a class in a step; unroll: of all */
+
+    /* dc, dsa, dm */
+    size_t network_steps;  /* steps with one network before the next */
+    size_t training_steps; /* of the network on the condensed set in between */
     double training_rate;
+
+    /* mtt, condtsc, unroll */
+    size_t student_steps; /* on the condensed set; unroll: of a whole training */
+    double student_rate;  /* at first */
+    double label_rate; /* learning rate of soft labels; 0: they stay, or are hard but for unroll */
 
     /* mtt, condtsc */
     const struct experts *experts;
-    size_t student_steps;     /* on the condensed set */
     size_t expert_epochs;     /* that these should make up for */
     size_t latest_start;      /* last epoch of an expert that a student starts from */
-    double student_rate;      /* at first */
     double student_rate_rate; /* learning rate of its logarithm; 0: it stays */
     double embedding_weight;  /* condtsc */
-    double label_rate;        /* learning rate of soft labels; 0: labels stay hard */
+
+    /* unroll */
+    size_t unroll_steps;               /* of a window */
+    const struct transform *transform; /* for students with shapelet features, or NULL */
+    const float *features;             /* (N, K) of the set, then */
 
     const char *checkpoint;  /* file, or NULL */
     size_t checkpoint_every; /* steps */
@@ -80,8 +108,8 @@ struct match_result {
     size_t repeated;     /* series that start from another one (condense/start.h) */
 };
 
-/* Condenses the set, which has labels.  condensed: class by class, per_class series each, and the
- * names of the set; soft labels where they are learned. */
+/* Condenses the set, which has labels.  condensed: class by class, per_class series each, or in
+ * the order of options->from, and the names of the set; soft labels where they are learned. */
 struct error *match_condense(const struct match_options *options, const struct dataset *set,
                              struct dataset *condensed, struct match_result *result) MUST_CHECK;
 

@@ -229,11 +229,12 @@ static void match_class(void *context, size_t label, unsigned worker)
                            : class_match_gradients(&slot->match, &batch, c->dx + at);
 }
 
-static struct error *classwise_step(void *state, size_t step, const struct condensed *condensed,
-                                    struct condensed *gradient, double *loss)
+static double classwise_step(void *state, size_t step, const struct condensed *condensed,
+                             struct condensed *gradient)
 {
     struct classwise *c = state;
     size_t classes = c->problem->set->classes;
+    double loss = 0;
 
     c->step = step;
     c->x = condensed->x;
@@ -244,10 +245,9 @@ static struct error *classwise_step(void *state, size_t step, const struct conde
     else
         for (size_t v = 0; v < classes; v++)
             match_class(c, v, 0);
-    *loss = 0;
     for (size_t v = 0; v < classes; v++)
-        *loss += c->losses[v];
-    return NULL;
+        loss += c->losses[v];
+    return loss;
 }
 
 const struct method method_classwise = {

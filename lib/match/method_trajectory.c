@@ -1,6 +1,7 @@
 /* mtt and condtsc: each step draws an expert and an epoch to start from. */
 #include <stdlib.h>
 
+#include "learn/student.h"
 #include "match/method.h"
 
 struct following {
@@ -35,12 +36,12 @@ static struct error *following_make(const struct match_problem *problem, void **
     const struct match_options *options = problem->options;
     const struct experts *experts = options->experts;
     bool dual = options->method == MATCH_CONDTSC;
-    struct trajectory_options trajectory = {.steps = options->student_steps,
-                                            .series = problem->count,
-                                            .views = dual,
-                                            .embedding_weight =
-                                                dual ? options->embedding_weight : 0,
-                                            .learn_targets = options->label_rate > 0};
+    struct trajectory_options trajectory = {
+        .steps = options->student_steps,
+        .series = problem->count,
+        .views = dual,
+        .embedding_weight = dual ? options->embedding_weight : 0,
+        .loss = student_loss(options->label_rate > 0, MATCH_TEMPERATURE)};
     struct following *following;
     struct error *error;
 
@@ -64,8 +65,8 @@ static struct error *following_make(const struct match_problem *problem, void **
     return NULL;
 }
 
-static struct error *following_step(void *state, size_t step, const struct condensed *condensed,
-                                    struct condensed *gradient, double *loss)
+static double following_step(void *state, size_t step, const struct condensed *condensed,
+                             struct condensed *gradient)
 {
     struct following *following = state;
     const struct match_options *options = following->problem->options;
@@ -78,11 +79,10 @@ static struct error *following_step(void *state, size_t step, const struct conde
     epoch = random_below(&stream, latest + 1);
     if (following->views.rows)
         views_draw(&following->views, &stream);
-    *loss = trajectory_loss(following->trajectory, experts_point(experts, expert, epoch),
-                            experts_point(experts, expert, epoch + options->expert_epochs),
-                            condensed, following->problem->labels,
-                            following->views.rows ? &following->views : NULL, gradient);
-    return NULL;
+    return trajectory_loss(following->trajectory, experts_point(experts, expert, epoch),
+                           experts_point(experts, expert, epoch + options->expert_epochs),
+                           condensed, following->problem->labels,
+                           following->views.rows ? &following->views : NULL, gradient);
 }
 
 const struct method method_trajectory = {

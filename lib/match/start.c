@@ -1,5 +1,6 @@
 #include "match/start.h"
 
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -37,13 +38,14 @@ static struct error *embed_set(const struct model *model, const float *point,
 {
     size_t series = set->channels * set->length;
     struct model_batch batch = {.parameters = point, .training = true};
-    struct model_run *run;
+    struct model_run *run = NULL;
+    struct error *error;
 
     batch.buffers = calloc(model->buffer_count + 1, sizeof *batch.buffers);
     if (!batch.buffers)
         return error_memory("embeddings");
-    TRY(model_run_new(model, BATCH, 0, &run));
-    for (size_t first = 0; first < set->count; first += BATCH) {
+    error = model_run_new(model, BATCH, 0, &run);
+    for (size_t first = 0; !error && first < set->count; first += BATCH) {
         batch.count = set->count - first < BATCH ? set->count - first : BATCH;
         batch.x = set->x + first * series;
         model_forward(run, &batch);
@@ -51,48 +53,68 @@ static struct error *embed_set(const struct model *model, const float *point,
     }
     model_run_free(run);
     free(batch.buffers);
-    return NULL;
+    return error;
 }
 
-static struct error *start_embedded(const struct match_options *options, const struct dataset *set,
-                                    const struct model *model, float *x)
+/* The real series nearest to the centres of clusters of points, one point for each series. */
+static struct error *start_nearest(const struct match_options *options, const struct dataset *set,
+                                   const float *points, size_t dimension, float *x)
 {
-    const struct experts *experts = options->experts;
     struct coreset_options coreset = {
         .method = CORESET_KMEANS, .per_class = options->per_class, .seed = options->seed};
     size_t series = set->channels * set->length, count = options->per_class * set->classes;
-    float *points = calloc(set->count, model->embedding * sizeof *points);
     size_t *chosen = calloc(count, sizeof *chosen);
-    struct error *error = points && chosen ? NULL : error_memory("embeddings");
+    struct error *error = chosen ? NULL : error_memory("the first series");
 
     if (!error)
-        error = embed_set(model, experts_point(experts, 0, experts->epochs), set, points);
-    if (!error)
-        error = coreset_select(points, set->count, model->embedding, set->y, set->classes, &coreset,
-                               chosen);
+        error =
+            coreset_select(points, set->count, dimension, set->y, set->classes, &coreset, chosen);
     for (size_t i = 0; !error && i < count; i++)
         memcpy(x + i * series, set->x + chosen[i] * series, series * sizeof *x);
-    free(points);
     free(chosen);
     return error;
 }
 
-struct error *match_start(const struct match_options *options, const struct dataset *set, float *x,
-                          size_t *repeated)
+static struct error *start_embedded(const struct match_options *options, const struct dataset *set,
+                                    float *x)
 {
     const struct experts *experts = options->experts;
     struct model model;
     struct error *error;
+    float *points;
 
-    *repeated = 0;
-    if (options->start == MATCH_START_REAL)
-        return start_plain(options, set, START_REAL, x, repeated);
-    if (options->start == MATCH_START_NOISE)
-        return start_plain(options, set, START_NOISE, x, repeated);
-    if (!experts)
-        return start_plain(options, set, START_KMEANS, x, repeated);
     TRY(model_new_on(&experts->architecture, experts->two_towers, options->backend, &model));
-    error = start_embedded(options, set, &model, x);
+    points = calloc(set->count, model.embedding * sizeof *points);
+    error = points ? NULL : error_memory("embeddings");
+    if (!error)
+        error = embed_set(&model, experts_point(experts, 0, experts->epochs), set, points);
+    if (!error)
+        error = start_nearest(options, set, points, model.embedding, x);
+    free(points);
     model_free(&model);
     return error;
+}
+
+/* Whether every class has as many series as are wanted of it. */
+static bool has_enough(const struct dataset *set, const struct class_lists *lists, size_t per_class)
+{
+    for (size_t v = 0; v < set->classes; v++)
+        if (lists->first[v + 1] - lists->first[v] < per_class)
+            return false;
+    return true;
+}
+
+struct error *match_start(const struct match_options *options, const struct class_lists *lists,
+                          float *x, size_t *repeated)
+{
+    const struct dataset *set = lists->set;
+
+    *repeated = 0;
+    if (options->start == MATCH_START_NOISE)
+        return start_plain(options, set, START_NOISE, x, repeated);
+    if (options->start == MATCH_START_REAL || !has_enough(set, lists, options->per_class))
+        return start_plain(options, set, START_REAL, x, repeated);
+    if (options->experts)
+        return start_embedded(options, set, x);
+    return start_nearest(options, set, set->x, set->channels * set->length, x);
 }

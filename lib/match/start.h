@@ -3,9 +3,11 @@
 #define SC_MATCH_START_H
 
 #include "match/match.h"
+#include "match/real.h"
 
-/* Fills x (V, per_class, C, L) as options->start says; *repeated as of condense/start.h. */
-struct error *match_start(const struct match_options *options, const struct dataset *set, float *x,
-                          size_t *repeated) MUST_CHECK;
+/* Fills x (V, per_class, C, L) as options->start says, from the set of the lists; *repeated as of
+ * condense/start.h. */
+struct error *match_start(const struct match_options *options, const struct class_lists *lists,
+                          float *x, size_t *repeated) MUST_CHECK;
 
 #endif

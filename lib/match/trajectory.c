@@ -6,9 +6,8 @@
 struct trajectory {
     const struct model *model;
     struct trajectory_options options;
-    size_t batch;  /* series times views */
-    size_t floats; /* of the batch */
-    struct loss loss;
+    size_t batch;                              /* series times views */
+    size_t floats;                             /* of the batch */
     const struct views *views;                 /* of this call, or NULL */
     struct model_run **runs;                   /* (N,) */
     struct model_run *ends[2];                 /* for embeddings at t_N and e */
@@ -28,6 +27,11 @@ struct trajectory {
 static size_t series_floats(const struct trajectory *t)
 {
     return t->floats / t->batch * t->options.series;
+}
+
+static bool uses_targets(const struct trajectory *t)
+{
+    return t->options.loss.kind != LOSS_LABELS;
 }
 
 /* ---- Memory ---- */
@@ -97,7 +101,6 @@ struct error *trajectory_new(const struct model *model, const struct trajectory_
     t->options = *options;
     t->batch = options->series * (options->views ? VIEWS : 1);
     t->floats = t->batch * model->architecture.channels * model->architecture.length;
-    t->loss = (struct loss){options->learn_targets ? LOSS_KL : LOSS_LABELS, 1, 1};
     error = make(t);
     if (error) {
         trajectory_free(t);
@@ -151,7 +154,7 @@ static void prepare_batch(struct trajectory *t, const struct condensed *condense
         memcpy(t->x, condensed->x, t->floats * sizeof *t->x);
     for (size_t first = 0; first < t->batch; first += series) {
         memcpy(t->labels + first, labels, series * sizeof *labels);
-        if (t->options.learn_targets)
+        if (uses_targets(t))
             memcpy(t->targets + first * classes, condensed->targets,
                    series * classes * sizeof *t->targets);
     }
@@ -184,7 +187,7 @@ static void take_steps(struct trajectory *t, const float *start, double rate)
         float *point = t->points + i * parameters, *gradient = t->gradients + i * parameters;
         struct model_batch batch = batch_at(t, point);
 
-        model_loss(t->runs[i], &batch, &t->loss, &targets, gradient, NULL);
+        model_loss(t->runs[i], &batch, &t->options.loss, &targets, gradient, NULL);
         memcpy(point + parameters, point, parameters * sizeof *point);
         add_scaled(parameters, -rate, gradient, point + parameters);
     }
@@ -264,15 +267,15 @@ static double go_back(struct trajectory *t, double rate)
     size_t parameters = t->model->parameter_count;
     size_t logits = t->batch * t->model->architecture.classes;
     struct targets targets = {t->labels, t->targets};
-    bool soft = t->options.learn_targets;
+    bool soft = uses_targets(t);
     double drate = 0;
 
     memset(t->dx, 0, t->floats * sizeof *t->dx);
     memset(t->dtargets, 0, logits * sizeof *t->dtargets);
     for (size_t i = t->options.steps; i-- > 0;) {
         drate -= dot(parameters, t->v, t->gradients + i * parameters);
-        model_second(t->runs[i], &t->loss, &targets, t->v, i ? t->product : NULL, t->step_dx,
-                     soft ? t->step_dtargets : NULL);
+        model_second(t->runs[i], &t->options.loss, &targets, t->v, i ? t->product : NULL,
+                     t->step_dx, soft ? t->step_dtargets : NULL);
         add_scaled(t->floats, -rate, t->step_dx, t->dx);
         if (soft)
             add_scaled(logits, -rate, t->step_dtargets, t->dtargets);
@@ -291,7 +294,7 @@ static void gather_gradients(struct trajectory *t, struct condensed *gradient)
         views_adjoint(t->views, t->dx, gradient->x);
     else
         memcpy(gradient->x, t->dx, t->floats * sizeof *t->dx);
-    if (!t->options.learn_targets)
+    if (!uses_targets(t))
         return;
     memset(gradient->targets, 0, series * sizeof *gradient->targets);
     for (size_t view = 0; view < t->batch / t->options.series; view++)

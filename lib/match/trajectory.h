@@ -29,7 +29,7 @@ struct trajectory_options {
     size_t series;           /* condensed ones */
     bool views;              /* sees each series in four ways */
     double embedding_weight; /* of the distance between embeddings; 0: leave it out */
-    bool learn_targets;      /* soft labels are used and learned */
+    struct loss loss;        /* of the students; if not LOSS_LABELS, soft labels are learned */
 };
 
 struct trajectory;
@@ -41,7 +41,7 @@ void trajectory_free(struct trajectory *trajectory);
 /* What is learned, and the gradients of it. */
 struct condensed {
     float *x;       /* (N, C, L) */
-    float *targets; /* (N, V) logits of soft labels, if they are used */
+    float *targets; /* (N, V): soft labels, if they are used */
     double rate;    /* a */
 };
 

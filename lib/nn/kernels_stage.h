@@ -8,7 +8,7 @@
  * gamma for each channel; norm=layer, which is rare, has one instance that decides as it goes: 10
  * instances of each instead of 18 keep the compiler's time in bounds. */
 
-enum { TILE = 64 }; /* steps after pooling */
+enum { TILE = 32 }; /* steps after pooling */
 
 static const float leaky_slope = 0.01f;
 

@@ -59,7 +59,7 @@ static double mean_under(const float *x, size_t classes, float temperature, stru
     double sum = 0;
 
     for (size_t v = 0; v < classes; v++)
-        sum += expf(log_softmax(x, v, temperature, n)) * y[v];
+        sum += (double)expf(log_softmax(x, v, temperature, n)) * y[v];
     return sum / temperature;
 }
 
@@ -195,9 +195,10 @@ double loss_value(const struct loss *loss, size_t count, size_t classes, const f
 
 /* ---- Tangents ---- */
 
-static float tangent_of(const float *direction, size_t v, float temperature)
+/* In double precision: much of it is about to be taken away. */
+static double tangent_of(const float *direction, size_t v, float temperature)
 {
-    return direction ? direction[v] / temperature : 0.0f;
+    return direction ? (double)direction[v] / temperature : 0.0;
 }
 
 /* The targets of one sample, for LOSS_KL: q, its tangent, and that of the loss's m = sum q h. */

@@ -13,10 +13,13 @@
 #include "nn/layer.h"
 
 enum {
-    MOST_BLOCKS = 32,
+    MOST_BLOCKS = 16,
     FEWEST_BLOCKS = 8, /* where there are that many samples: work for that many cores */
     CHUNK_FLOATS = 32 * 1024,
     GRADIENT_FLOATS = 8 * 1024 * 1024, /* at most, for the partial gradients of all blocks */
+    /* Multiply-adds for each partial gradient, below which a block is not worth its own: zeroing,
+     * adding up, and what they push out of the cache. */
+    GRADIENT_WORK = 200,
     MOST_STEPS = 2 * 64,
 };
 
@@ -155,7 +158,7 @@ static size_t block_samples(const struct pass *pass, size_t count)
         return count;
     if (network->gradient_floats * most > GRADIENT_FLOATS)
         most = larger(GRADIENT_FLOATS / network->gradient_floats, FEWEST_BLOCKS / 2);
-    worthwhile = ceiling(10 * network->gradient_floats, network->work);
+    worthwhile = ceiling(GRADIENT_WORK * network->gradient_floats, network->work);
     return larger(ceiling(count, most), smaller(worthwhile, ceiling(count, FEWEST_BLOCKS)));
 }
 

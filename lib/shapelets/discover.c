@@ -10,9 +10,9 @@
 #include "shapelets/search.h"
 
 enum {
-    LEAST_BATCH = 4, /* blocks of eight series */
-    MOST_BATCH = 64,
+    LEAST_BATCH = 4,        /* blocks of eight series */
     CHECKS = 16,            /* looks at the bound of a candidate */
+    SERIES_PER_LOOK = 32,   /* whose measuring costs as much, for each class */
     TABLE_BYTES = 32 << 20, /* what a thread keeps of the candidates of a series at a time */
 };
 
@@ -124,11 +124,12 @@ static struct error *set_order(struct search *search, const size_t *counts)
 {
     const struct dataset *dataset = search->dataset;
     size_t count = dataset->count, blocks = (count + DISTANCE_LANES - 1) / DISTANCE_LANES;
-    size_t size = blocks / CHECKS, run_count = 0, every;
+    size_t size = blocks / CHECKS, run_count = 0, least;
     struct place *places = calloc(count, sizeof *places);
     size_t *seen = calloc(dataset->classes, sizeof *seen);
 
-    size = size < LEAST_BATCH ? LEAST_BATCH : size > MOST_BATCH ? MOST_BATCH : size;
+    least = LEAST_BATCH + dataset->classes * SERIES_PER_LOOK / DISTANCE_LANES;
+    size = size < least ? least : size;
     search->batch_count = (blocks + size - 1) / size;
     search->batches = calloc(search->batch_count, sizeof *search->batches);
     search->runs = calloc(count, sizeof *search->runs);
@@ -148,13 +149,11 @@ static struct error *set_order(struct search *search, const size_t *counts)
                                    .series = i};
     }
     qsort(places, count, sizeof *places, compare_share);
-    every = (search->batch_count + CHECKS - 1) / CHECKS;
     for (size_t b = 0; b < search->batch_count; b++) {
         struct batch *batch = &search->batches[b];
 
         batch->first_block = b * size;
         batch->end_block = b + 1 == search->batch_count ? blocks : (b + 1) * size;
-        batch->check = b + 1 < search->batch_count && b % every == every - 1;
         set_runs(search, places, batch, batch->first_block * DISTANCE_LANES,
                  b + 1 == search->batch_count ? count : batch->end_block * DISTANCE_LANES,
                  &run_count);
@@ -186,7 +185,8 @@ static struct error *set_chunks(struct search *search)
     const struct discover_options *options = search->options;
     size_t steps = search->dataset->length, classes = search->problems[0].classes;
     size_t starts = (steps - options->lengths[0]) / options->start_step + 1;
-    size_t bytes = search->stride * sizeof(float) + SEARCH_BINS * classes * sizeof(uint32_t);
+    size_t bytes =
+        search->stride * sizeof(float) + BINS * classes * sizeof(uint32_t) + sizeof(struct bins);
     size_t at_once = TABLE_BYTES / bytes / options->length_count;
 
     at_once = at_once < 1 ? 1 : at_once > starts ? starts : at_once;
@@ -232,17 +232,17 @@ static struct error *worker_make(const struct search *search, struct search_work
     }
     TRY(gain_scratch_make(count, search->dataset->classes, &worker->gain));
     worker->table = malloc(most * search->stride * sizeof *worker->table);
-    worker->histogram = malloc(most * SEARCH_BINS * classes * sizeof *worker->histogram);
-    worker->low = malloc(most * sizeof *worker->low);
-    worker->scale = malloc(most * sizeof *worker->scale);
+    worker->histogram = malloc(most * BINS * classes * sizeof *worker->histogram);
+    worker->bins = malloc(most * sizeof *worker->bins);
+    worker->likely = malloc(most);
     worker->keep = malloc(most);
-    worker->bins = malloc(count);
+    worker->cells = malloc(count * sizeof *worker->cells);
+    worker->bin_of = malloc(count);
     worker->unknown = malloc(classes * sizeof *worker->unknown);
-    worker->counts = malloc(classes * sizeof *worker->counts);
     worker->found = malloc(search->all_candidates * sizeof *worker->found);
     worker->apart = malloc(search->all_candidates * sizeof *worker->apart);
-    if (!worker->table || !worker->histogram || !worker->low || !worker->scale || !worker->keep ||
-        !worker->bins || !worker->unknown || !worker->counts || !worker->found || !worker->apart)
+    if (!worker->table || !worker->histogram || !worker->bins || !worker->likely || !worker->keep ||
+        !worker->cells || !worker->bin_of || !worker->unknown || !worker->found || !worker->apart)
         return error_memory("the distances of the candidates of a series");
     return NULL;
 }
@@ -256,12 +256,12 @@ static void worker_free(const struct search *search, struct search_worker *worke
     gain_scratch_free(&worker->gain);
     free(worker->table);
     free(worker->histogram);
-    free(worker->low);
-    free(worker->scale);
-    free(worker->keep);
     free(worker->bins);
+    free(worker->likely);
+    free(worker->keep);
+    free(worker->cells);
+    free(worker->bin_of);
     free(worker->unknown);
-    free(worker->counts);
     free(worker->found);
     free(worker->apart);
 }

@@ -201,8 +201,8 @@ void distance_range(const float *distances, size_t count, float *low, float *hig
     kernels()->range(distances, count, low, high);
 }
 
-void distance_bins(const float *distances, size_t count, float low, float scale, unsigned last,
-                   uint8_t *bins)
+void distance_cells(const float *distances, size_t count, float low, float scale, unsigned last,
+                    uint16_t *cells)
 {
-    kernels()->bins(distances, count, low, scale, last, bins);
+    kernels()->cells(distances, count, low, scale, last, cells);
 }

@@ -84,9 +84,9 @@ void distance_to_block(const float *source, const float *block, const struct can
 /* Smallest and largest of count distances, count > 0. */
 void distance_range(const float *distances, size_t count, float *low, float *high);
 
-/* bins[i] = min(max((distances[i] - low) * scale, 0), last): which never decreases when the
+/* cells[i] = min(max((distances[i] - low) * scale, 0), last): which never decreases when the
  * distance grows. */
-void distance_bins(const float *distances, size_t count, float low, float scale, unsigned last,
-                   uint8_t *bins);
+void distance_cells(const float *distances, size_t count, float low, float scale, unsigned last,
+                    uint16_t *cells);
 
 #endif

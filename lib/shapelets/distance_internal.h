@@ -22,8 +22,8 @@ struct distance_kernels {
     void (*finish)(const struct candidates *candidates, const double *least, float *table,
                    size_t stride);
     void (*range)(const float *distances, size_t count, float *low, float *high);
-    void (*bins)(const float *distances, size_t count, float low, float scale, unsigned last,
-                 uint8_t *bins);
+    void (*cells)(const float *distances, size_t count, float low, float scale, unsigned last,
+                  uint16_t *cells);
 };
 
 /* distance_to_block with a choice of kernels, for tests. */

@@ -172,15 +172,16 @@ static void kernel_range(const float *distances, size_t count, float *low, float
     }
 }
 
-static void kernel_bins(const float *distances, size_t count, float low, float scale, unsigned last,
-                        uint8_t *bins)
+static void kernel_cells(const float *distances, size_t count, float low, float scale,
+                         unsigned last, uint16_t *cells)
 {
     for (size_t i = 0; i < count; i++) {
-        int bin = (int)((distances[i] - low) * scale);
+        float place = (distances[i] - low) * scale;
 
-        bin = bin < 0 ? 0 : bin;
-        bins[i] = (uint8_t)(bin > (int)last ? (int)last : bin);
+        /* Within the range of integers before it becomes one. */
+        place = place > 0 ? place : 0;
+        cells[i] = (uint16_t)(place < (float)last ? (int)place : (int)last);
     }
 }
 
-const struct distance_kernels KERNELS = {kernel_pass, kernel_finish, kernel_range, kernel_bins};
+const struct distance_kernels KERNELS = {kernel_pass, kernel_finish, kernel_range, kernel_cells};

@@ -68,13 +68,12 @@ double gain_of_counts(const struct gain_problem *problem, const size_t *near)
     return sum > 0 ? sum / (double)problem->total : 0;
 }
 
-/* The most that the term of a class can be when its count lies in low..high. */
+/* The most that the term of a class can be when its count lies in low..high: the term is convex and
+ * symmetric, so that the end counts that is farther from the middle. */
 static inline double class_bound(const struct gain_problem *problem, size_t v, size_t low,
                                  size_t high)
 {
-    double at_low = class_term(problem, v, low), at_high = class_term(problem, v, high);
-
-    return at_low > at_high ? at_low : at_high;
+    return class_term(problem, v, low + high > problem->totals[v] ? high : low);
 }
 
 /* The least that f(c) + f(n - c) can be when c lies in low..high. */
@@ -85,63 +84,112 @@ static inline double side_bound(const struct gain_problem *problem, size_t low, 
     return side_term(problem, half < low ? low : half > high ? high : half);
 }
 
-bool gain_can_reach(const struct gain_problem *problem, const uint32_t *histogram, size_t bins,
-                    const size_t *unknown, double gain, size_t *scratch)
+/* n gain - base, at the most, of a split in bin b. */
+static double bound_in(const struct gain_problem *problem, const struct gain_bins *bins,
+                       const size_t *unknown, size_t b)
 {
-    size_t low = 0, all_unknown = 0;
-    double needed = gain * (double)problem->total - problem->base;
+    size_t all_low = 0, all_high = 0;
+    double sum = 0;
 
     for (size_t v = 0; v < problem->classes; v++) {
-        scratch[v] = 0;
-        all_unknown += unknown[v];
-    }
-    for (size_t bin = 0; bin < bins; bin++) {
-        const uint32_t *here = histogram + bin * problem->classes;
-        size_t in_bin = 0;
-        double sum = 0;
+        const uint32_t *histogram = bins->histogram + v * bins->count;
+        uint32_t low = 0, high;
 
-        for (size_t v = 0; v < problem->classes; v++)
-            in_bin += here[v];
-        if (in_bin == 0 && bin + 1 < bins)
-            continue; /* the bin before has covered these counts, or the next will */
-        for (size_t v = 0; v < problem->classes; v++) {
-            sum += class_bound(problem, v, scratch[v], scratch[v] + here[v] + unknown[v]);
-            scratch[v] += here[v];
-        }
-        if (sum - side_bound(problem, low, low + in_bin + all_unknown) >= needed)
-            return true;
-        low += in_bin;
+        for (size_t i = 0; i < b; i++)
+            low += histogram[i];
+        high = low + histogram[b] + (uint32_t)(unknown ? unknown[v] : 0);
+        sum += class_bound(problem, v, low, high);
+        all_low += low;
+        all_high += high;
     }
-    return false;
+    return sum - side_bound(problem, all_low, all_high);
 }
 
-bool gain_find_range(const struct gain_problem *problem, const uint32_t *histogram, size_t bins,
-                     double gain, size_t *scratch, struct gain_range *range)
+/* The bins that have any series, and how many; the last one if none has.  Between two of them no
+ * split is better than in the bins beside it. */
+static size_t used_bins(const struct gain_problem *problem, const struct gain_bins *bins,
+                        uint32_t *members, uint8_t *used)
 {
-    size_t low = 0;
-    double needed = gain * (double)problem->total - problem->base;
+    size_t count = 0;
+
+    memset(members, 0, bins->count * sizeof *members);
+    for (size_t v = 0; v < problem->classes; v++)
+        for (size_t b = 0; b < bins->count; b++)
+            members[b] += bins->histogram[v * bins->count + b];
+    for (size_t b = 0; b < bins->count; b++)
+        if (members[b] || (b + 1 == bins->count && count == 0))
+            used[count++] = (uint8_t)b;
+    return count;
+}
+
+/* bound_in of the bins used[0], used[1], ..., which are all that hold series. */
+static void set_bounds(const struct gain_problem *problem, const struct gain_bins *bins,
+                       const size_t *unknown, const uint32_t *members, const uint8_t *used,
+                       size_t count, double *bounds)
+{
+    size_t all_unknown = 0, below = 0;
+
+    memset(bounds, 0, count * sizeof *bounds);
+    for (size_t v = 0; v < problem->classes; v++) {
+        const uint32_t *histogram = bins->histogram + v * bins->count;
+        size_t more = unknown ? unknown[v] : 0, low = 0;
+
+        all_unknown += more;
+        for (size_t i = 0; i < count; i++) {
+            size_t behind = low + histogram[used[i]];
+
+            bounds[i] += class_bound(problem, v, low, behind + more);
+            low = behind;
+        }
+    }
+    for (size_t i = 0; i < count; i++) {
+        size_t behind = below + members[used[i]];
+
+        bounds[i] -= side_bound(problem, below, behind + all_unknown);
+        below = behind;
+    }
+}
+
+static double needed_bound(const struct gain_problem *problem, double gain)
+{
+    return gain * (double)problem->total - problem->base;
+}
+
+bool gain_can_reach(const struct gain_problem *problem, const struct gain_bins *bins,
+                    const size_t *unknown, double gain, uint8_t *likely)
+{
+    double bounds[GAIN_MOST_BINS], needed = needed_bound(problem, gain);
+    uint32_t members[GAIN_MOST_BINS];
+    uint8_t used[GAIN_MOST_BINS];
+    size_t count, best = 0;
+
+    if (bound_in(problem, bins, unknown, *likely) >= needed)
+        return true;
+    count = used_bins(problem, bins, members, used);
+    set_bounds(problem, bins, unknown, members, used, count, bounds);
+    for (size_t i = 1; i < count; i++)
+        if (bounds[i] > bounds[best])
+            best = i;
+    *likely = used[best];
+    return bounds[best] >= needed;
+}
+
+bool gain_find_range(const struct gain_problem *problem, const struct gain_bins *bins, double gain,
+                     struct gain_range *range)
+{
+    double bounds[GAIN_MOST_BINS], needed = needed_bound(problem, gain);
+    uint32_t members[GAIN_MOST_BINS];
+    uint8_t used[GAIN_MOST_BINS];
+    size_t count = used_bins(problem, bins, members, used);
     bool any = false;
 
-    memset(scratch, 0, problem->classes * sizeof *scratch);
-    for (size_t bin = 0; bin < bins; bin++) {
-        const uint32_t *here = histogram + bin * problem->classes;
-        size_t in_bin = 0;
-        double sum = 0;
-
-        for (size_t v = 0; v < problem->classes; v++)
-            in_bin += here[v];
-        if (in_bin == 0)
+    set_bounds(problem, bins, NULL, members, used, count, bounds);
+    for (size_t i = 0; i < count; i++) {
+        if (bounds[i] < needed)
             continue;
-        for (size_t v = 0; v < problem->classes; v++) {
-            sum += class_bound(problem, v, scratch[v], scratch[v] + here[v]);
-            scratch[v] += here[v];
-        }
-        if (sum - side_bound(problem, low, low + in_bin) >= needed) {
-            range->first = any ? range->first : (unsigned)bin;
-            range->last = (unsigned)bin;
-            any = true;
-        }
-        low += in_bin;
+        range->first = any ? range->first : used[i];
+        range->last = used[i];
+        any = true;
     }
     return any;
 }

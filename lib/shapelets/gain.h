@@ -45,11 +45,13 @@ static inline size_t gain_class(const struct gain_problem *problem, int32_t labe
 /* The gain when near[class] series are on the near side. */
 double gain_of_counts(const struct gain_problem *problem, const size_t *near);
 
-/* Whether some split could still reach the gain (true if in doubt), from histogram[bin * classes +
- * class] of the distances that are known and unknown[class], how many are not.  scratch: classes
- * counts. */
-bool gain_can_reach(const struct gain_problem *problem, const uint32_t *histogram, size_t bins,
-                    const size_t *unknown, double gain, size_t *scratch);
+enum { GAIN_MOST_BINS = 64 };
+
+/* Distances in bins, the lower distances in lower bins. */
+struct gain_bins {
+    size_t count;              /* up to GAIN_MOST_BINS */
+    const uint32_t *histogram; /* (classes, count) */
+};
 
 /* Distances among which the best split lies: those in bins first..last.  Series of lower bins are
  * on the near side of it, series of higher bins are not. */
@@ -58,10 +60,16 @@ struct gain_range {
     unsigned first, last;
 };
 
-/* When all distances are known: sets first and last so that every split that reaches the gain lies
- * there, or returns false if there is none. */
-bool gain_find_range(const struct gain_problem *problem, const uint32_t *histogram, size_t bins,
-                     double gain, size_t *scratch, struct gain_range *range);
+/* Whether some split could reach the gain (true if in doubt) when the distances of unknown[class]
+ * series are not in the histogram, which may be anywhere; unknown may be NULL: none.  *likely is a
+ * bin to look at first and becomes the most promising one. */
+bool gain_can_reach(const struct gain_problem *problem, const struct gain_bins *bins,
+                    const size_t *unknown, double gain, uint8_t *likely);
+
+/* The same when all distances are known; if so, sets range->first and last so that every split that
+ * reaches the gain lies there. */
+bool gain_find_range(const struct gain_problem *problem, const struct gain_bins *bins, double gain,
+                     struct gain_range *range);
 
 /* The upper bound for a candidate whose known distances tell nothing (half of each class on either
  * side): up to this gain, asking gain_can_reach is in vain. */

@@ -19,43 +19,46 @@ static const struct gain_problem *problem_of(const struct search *search, int32_
     return &search->problems[search->options->one_against_rest ? (size_t)label : 0];
 }
 
+static uint32_t *histogram_of(const struct search_worker *worker, size_t row)
+{
+    return worker->histogram + row * worker->problem->classes * BINS;
+}
+
 /* Puts the distances of a batch into the histogram of a candidate. */
 static void count_batch(const struct search *search, struct search_worker *worker,
-                        const struct gain_problem *problem, const struct batch *batch, size_t row)
+                        const struct batch *batch, size_t row)
 {
     size_t from = batch->first_block * DISTANCE_LANES;
     size_t to = search->runs[batch->end_run - 1].to;
     const float *distances = worker->table + row * search->stride;
-    uint32_t *histogram = worker->histogram + row * SEARCH_BINS * problem->classes;
+    struct bins *bins = &worker->bins[row];
+    uint32_t *histogram = histogram_of(worker, row);
 
     if (from == 0) {
-        float low, high, scale;
-
-        /* Linear between the extremes of the first batch; what lies outside goes to the ends. */
-        distance_range(distances, to, &low, &high);
-        scale = high > low ? SEARCH_BINS / (high - low) : 0;
-        worker->low[row] = low;
-        worker->scale[row] = isfinite(scale) ? scale : 0;
-        memset(histogram, 0, SEARCH_BINS * problem->classes * sizeof *histogram);
+        bins_make(distances, to, worker->cells, bins);
+        worker->likely[row] = BINS / 2;
+        memset(histogram, 0, worker->problem->classes * BINS * sizeof *histogram);
     }
-    distance_bins(distances + from, to - from, worker->low[row], worker->scale[row],
-                  SEARCH_BINS - 1, worker->bins);
+    bins_cells(bins, distances + from, to - from, worker->cells);
     for (size_t r = batch->first_run; r < batch->end_run; r++) {
-        uint32_t *counts = histogram + gain_class(problem, search->runs[r].label);
+        uint32_t *counts = histogram + gain_class(worker->problem, search->runs[r].label) * BINS;
 
         for (size_t i = search->runs[r].from; i < search->runs[r].to; i++)
-            counts[worker->bins[i - from] * problem->classes]++;
+            counts[bins->of_cell[worker->cells[i - from]]]++;
     }
 }
 
 /* How many series of each class come after the batch. */
-static void count_unknown(const struct search *search, const struct gain_problem *problem,
-                          const struct batch *batch, size_t *unknown)
+static void count_unknown(const struct search *search, const struct batch *batch,
+                          struct search_worker *worker)
 {
-    memcpy(unknown, problem->totals, problem->classes * sizeof *unknown);
+    const struct gain_problem *problem = worker->problem;
+
+    memcpy(worker->unknown, problem->totals, problem->classes * sizeof *worker->unknown);
     for (size_t r = 0; r < batch->end_run; r++)
-        unknown[gain_class(problem, search->runs[r].label)] -=
+        worker->unknown[gain_class(problem, search->runs[r].label)] -=
             search->runs[r].to - search->runs[r].from;
+    worker->blind = gain_blind_bound(problem, worker->unknown);
 }
 
 static struct found describe(const struct search *search, const struct candidates *candidates,
@@ -68,45 +71,51 @@ static struct found describe(const struct search *search, const struct candidate
                           .source = source};
 }
 
-/* The gain that a candidate needs to have a chance: a little less than that of the last in its
- * list, as a gain is rounded to float when it is stored. */
-static double needed_gain(const struct search *search, const struct candidates *candidates,
-                          size_t c, size_t source)
+/* The gain that candidate c of those kept needs to have a chance: a little less than that of the
+ * last in its list, as a gain is rounded to float when it is stored. */
+static double needed_gain(const struct search *search, const struct search_worker *worker, size_t c)
 {
-    struct found candidate = describe(search, candidates, c, source);
+    struct found candidate = describe(search, &worker->kept, c, worker->source);
     double entry = atomic_load_explicit(&search->entry[select_list(&search->plan, &candidate)],
                                         memory_order_relaxed);
 
     return entry * (1 - 1e-6) - 1e-9;
 }
 
+/* Whether to look at the bounds after a batch: once there is a candidate that could be dropped. */
+static bool worth_a_look(const struct search *search, struct search_worker *worker,
+                         const struct batch *batch)
+{
+    double most = -1;
+
+    count_unknown(search, batch, worker);
+    for (size_t c = 0; c < worker->kept.count; c++)
+        most = fmax(most, needed_gain(search, worker, c));
+    return worker->blind < most;
+}
+
 /* Drops the candidates whose gain cannot reach their list any more. */
-static void drop_hopeless(const struct search *search, struct search_worker *worker,
-                          const struct gain_problem *problem, const struct batch *batch,
-                          size_t source)
+static void drop_hopeless(const struct search *search, struct search_worker *worker)
 {
     struct candidates *kept = &worker->kept;
-    double blind;
 
-    count_unknown(search, problem, batch, worker->unknown);
-    blind = gain_blind_bound(problem, worker->unknown);
     for (size_t c = 0; c < kept->count; c++) {
-        double needed = needed_gain(search, kept, c, source);
+        double needed = needed_gain(search, worker, c);
         size_t row = kept->row[c];
+        struct gain_bins counted = {.count = BINS, .histogram = histogram_of(worker, row)};
 
         worker->keep[row] =
-            blind >= needed ||
-            gain_can_reach(problem, worker->histogram + row * SEARCH_BINS * problem->classes,
-                           SEARCH_BINS, worker->unknown, needed, worker->counts);
+            worker->blind >= needed || gain_can_reach(worker->problem, &counted, worker->unknown,
+                                                      needed, &worker->likely[row]);
     }
     candidates_keep(kept, worker->keep, kept);
 }
 
 static void measure_batch(const struct search *search, struct search_worker *worker,
-                          const struct batch *batch, size_t source)
+                          const struct batch *batch)
 {
     const struct distance_device *device = search->options->device;
-    const float *series = dataset_series(search->dataset, source, search->channel);
+    const float *series = dataset_series(search->dataset, worker->source, search->channel);
 
     if (device)
         device->measure(worker->on_device, search->on_device, series, &worker->kept,
@@ -122,31 +131,30 @@ static void measure_batch(const struct search *search, struct search_worker *wor
 }
 
 /* The best split of a fully measured candidate; false if it cannot reach its list. */
-static bool find_split(const struct search *search, struct search_worker *worker,
-                       const struct gain_problem *problem, size_t c, size_t source,
+static bool find_split(const struct search *search, struct search_worker *worker, size_t c,
                        struct gain_split *split)
 {
-    size_t row = worker->kept.row[c];
+    size_t row = worker->kept.row[c], count = search->dataset->count;
     const float *distances = worker->table + row * search->stride;
-    struct gain_range range = {.bins = worker->bins};
+    const struct bins *bins = &worker->bins[row];
+    struct gain_bins counted = {.count = BINS, .histogram = histogram_of(worker, row)};
+    struct gain_range range = {.bins = worker->bin_of};
 
     if (!search->options->keep_all) {
-        if (!gain_find_range(problem, worker->histogram + row * SEARCH_BINS * problem->classes,
-                             SEARCH_BINS, needed_gain(search, &worker->kept, c, source),
-                             worker->counts, &range))
+        if (!gain_find_range(worker->problem, &counted, needed_gain(search, worker, c), &range))
             return false;
-        distance_bins(distances, problem->total, worker->low[row], worker->scale[row],
-                      SEARCH_BINS - 1, worker->bins);
+        bins_cells(bins, distances, count, worker->cells);
+        for (size_t i = 0; i < count; i++)
+            worker->bin_of[i] = bins->of_cell[worker->cells[i]];
     }
     worker->report.sorted++;
-    *split = gain_best_split(problem, distances, search->labels,
+    *split = gain_best_split(worker->problem, distances, search->labels,
                              search->options->keep_all ? NULL : &range, &worker->gain);
     return true;
 }
 
 /* Exact scores of the candidates that are left. */
-static void score(const struct search *search, struct search_worker *worker,
-                  const struct gain_problem *problem, size_t source)
+static void score(const struct search *search, struct search_worker *worker)
 {
     const struct candidates *kept = &worker->kept;
 
@@ -155,9 +163,9 @@ static void score(const struct search *search, struct search_worker *worker,
         float root = sqrtf((float)kept->length[c]);
         struct gain_split split;
 
-        if (!find_split(search, worker, problem, c, source, &split))
+        if (!find_split(search, worker, c, &split))
             continue;
-        *found = describe(search, kept, c, source);
+        *found = describe(search, kept, c, worker->source);
         found->gain = split.gain;
         found->margin = split.gap / root;
         found->threshold =
@@ -192,30 +200,42 @@ static void enter_lists(struct search *search, struct search_worker *worker)
     }
 }
 
+/* Measures and scores the candidates of a chunk.  Distances are counted when a look needs it, the
+ * batches of a candidate together, while its histogram is in the cache. */
+static void search_chunk(const struct search *search, struct search_worker *worker,
+                         const struct candidates *chunk)
+{
+    size_t counted = 0;
+
+    memset(worker->keep, 1, chunk->count);
+    candidates_keep(chunk, worker->keep, &worker->kept);
+    for (size_t b = 0; b < search->batch_count && worker->kept.count; b++) {
+        const struct batch *batch = &search->batches[b];
+        bool last = b + 1 == search->batch_count;
+
+        measure_batch(search, worker, batch);
+        if (search->options->keep_all || (!last && !worth_a_look(search, worker, batch)))
+            continue;
+        for (size_t c = 0; c < worker->kept.count; c++)
+            for (size_t i = counted; i <= b; i++)
+                count_batch(search, worker, &search->batches[i], worker->kept.row[c]);
+        counted = b + 1;
+        if (!last)
+            drop_hopeless(search, worker);
+    }
+    score(search, worker);
+}
+
 void search_source(void *context, size_t task, unsigned worker_number)
 {
     struct search *search = context;
     struct search_worker *worker = &search->workers[worker_number];
-    size_t source = search->sources[task];
-    const struct gain_problem *problem = problem_of(search, search->dataset->y[source]);
 
+    worker->source = search->sources[task];
+    worker->problem = problem_of(search, search->dataset->y[worker->source]);
     worker->found_count = 0;
-    for (size_t chunk = 0; chunk < search->chunk_count; chunk++) {
-        memset(worker->keep, 1, search->most_candidates);
-        candidates_keep(&search->chunks[chunk], worker->keep, &worker->kept);
-        for (size_t b = 0; b < search->batch_count && worker->kept.count; b++) {
-            const struct batch *batch = &search->batches[b];
-
-            measure_batch(search, worker, batch, source);
-            if (search->options->keep_all)
-                continue;
-            for (size_t c = 0; c < worker->kept.count; c++)
-                count_batch(search, worker, problem, batch, worker->kept.row[c]);
-            if (batch->check)
-                drop_hopeless(search, worker, problem, batch, source);
-        }
-        score(search, worker, problem, source);
-    }
+    for (size_t i = 0; i < search->chunk_count; i++)
+        search_chunk(search, worker, &search->chunks[i]);
     enter_lists(search, worker);
     worker->report.candidates += search->all_candidates;
     if (search->options->progress)

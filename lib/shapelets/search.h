@@ -6,11 +6,10 @@
 #include <pthread.h>
 #include <stdatomic.h>
 
+#include "shapelets/bins.h"
 #include "shapelets/discover.h"
 #include "shapelets/distance.h"
 #include "shapelets/gain.h"
-
-enum { SEARCH_BINS = 64 };
 
 /* Series of one class, side by side in the order of measuring. */
 struct run {
@@ -22,21 +21,27 @@ struct run {
 struct batch {
     size_t first_block, end_block;
     size_t first_run, end_run;
-    bool check; /* look at the bounds afterwards; at the end they are looked at anyway */
 };
 
 /* What one thread works with.  A candidate is known by its row of the table. */
 struct search_worker {
+    /* At work on: */
+    size_t source;
+    const struct gain_problem *problem;
     struct candidates kept;
+
     struct distance_scratch distance;
     void *on_device; /* instead of it, where a device measures */
     struct gain_scratch gain;
-    float *table;        /* (candidates, stride) distances */
-    uint32_t *histogram; /* (candidates, SEARCH_BINS, classes) */
-    float *low, *scale;  /* (candidates,) of the bins */
-    uint8_t *keep;       /* (candidates,) */
-    uint8_t *bins;       /* (series,) */
-    size_t *unknown, *counts;
+    float *table;                /* (candidates, stride) distances */
+    uint32_t *histogram;         /* (candidates, classes, BINS) */
+    struct bins *bins;           /* (candidates,) */
+    uint8_t *likely;             /* (candidates,) bin where the best split may be */
+    uint8_t *keep;               /* (candidates,) */
+    uint16_t *cells;             /* (series,) */
+    uint8_t *bin_of;             /* (series,) */
+    size_t *unknown;             /* (classes,) */
+    double blind;                /* gain_blind_bound of unknown */
     struct found *found, *apart; /* of the source, in all chunks; and those for one list */
     size_t found_count;
     struct discover_report report;

@@ -1,7 +1,8 @@
 #!/bin/sh
 # How long synthesis takes: ElectricDevices (1 x 96, 7 classes), one series per class, 2000 steps,
 # beside the paper's time on a V100 and beside a loop of the same computation in PyTorch; then
-# against the number of series per class and the length of the series.
+# against the number of series per class and the length of the series; then all stages from the raw files
+# of each set to a condensed set, with the settings of the main table.
 #     tests/bench/condense.sh BUILD
 # sc-synth is timed as a whole process, reading and writing included; of PyTorch only the loop.
 set -eu
@@ -91,3 +92,10 @@ for length in 100 300 1000 3000; do
     time=$(run shapelets.tch -s "$scratch/pool.slp" -n 1 --steps 200)
     printf '  %4s steps %12s\n' $length "$(per_step "$time" 200)"
 done
+echo 'From raw files to condensed sets by ShapeCond, each stage on all cores (settings of make main-table)'
+if [ -d ../shared/data ]; then
+    env -u SETS MAKEFLAGS='' make --no-print-directory -f pipelines/main-table.mk DATA=../shared/data \
+        RUN="$scratch/tables" SPCS=10 times | sed -n 's/^|/  |/p'
+else
+    echo '  No ../shared/data here.'
+fi

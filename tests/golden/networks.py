@@ -188,6 +188,19 @@ def golden():
     yield case(100, samples=3, depth=1, width=33, channels=9, length=6, classes=5)
     yield case(101, samples=4, depth=2, width=6, kernel=5, channels=2, length=10, classes=3)
     yield case(102, samples=4, depth=2, width=6, kernel=1, channels=2, length=9, classes=3)
+    # The edges: one series, one step, one class; steps that every pooling drops; more taps than steps;
+    # extreme temperatures; more blocks than one, strips of every width.
+    for seed, norm in enumerate(NORMS, 110):
+        yield case(seed, samples=1, depth=2, width=3, norm=norm, length=9, classes=2, features=1)
+        yield case(seed, samples=3, depth=2, width=3, norm=norm, act="sigmoid", pool="none", length=1,
+                   classes=1, loss=("soft", "kl", "labels")[seed % 3], temperature=0.05)
+        yield case(seed, samples=2, depth=3, width=4, norm=norm, act="leaky",
+                   pool=("max", "mean")[seed % 2], length=15, classes=2)
+        yield case(seed, samples=3, depth=1, width=2, norm=norm, kernel=7, length=5, classes=3,
+                   pool="mean", loss="kl", temperature=6.0, scale=36.0)
+    yield case(120, samples=19, depth=1, width=2, length=4, classes=19, features=3)
+    yield case(121, samples=2, depth=1, width=3, channels=17, length=3, classes=26, pool="none")
+    yield case(122, samples=2, depth=1, width=17, channels=10, length=4, classes=3)
 
 
 if __name__ == "__main__":

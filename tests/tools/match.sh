@@ -14,6 +14,8 @@ match() {
     case $match_method in
     mtt) sc-match -q -m mtt -n 2 -x experts.npy --steps 6 "$@" train.npy ;;
     condtsc) sc-match -q -m condtsc -n 2 -x two.npy --steps 3 --student-steps 3 "$@" train.npy ;;
+    unroll) sc-match -q -m unroll -n 2 --steps 6 --network "$small" -b 16 --student-steps 40 \
+        --unroll-steps 5 "$@" train.npy ;;
     *) sc-match -q -m "$match_method" -n 2 --steps 6 --network "$small" -b 16 "$@" train.npy ;;
     esac
 }
@@ -21,18 +23,19 @@ match() {
 test_that 'the examples of the manual pages run' '
     run_examples sc-experts
     run_examples sc-match
-    for made in dsa dm mtt condtsc; do test "$(classes_with 2 $made.npy)" = 3; done
+    for made in dsa dm mtt condtsc unrolled; do test "$(classes_with 2 $made.npy)" = 3; done
     sc-info mtt.npy | grep "sc-match .* --method=mtt --spc=2 --steps=20 .*<.* <"
     sc-info --json dm.npy | grep "\"name\": \"cylinder\""
 '
 test_that 'the loss falls with every method' '
     sc-experts -q -c 3 -e 12 -b 32 -n "$small" train.npy -o experts.npy
     sc-experts -q -c 2 -e 6 -b 32 -n "$small" --two-tower train.npy -o two.npy
-    for method in dc dsa dm mtt condtsc; do
+    for method in dc dsa dm mtt condtsc unroll; do
         steps=60
         case $method in
         mtt) more="-x experts.npy --expert-epochs 4" ;;
         condtsc) more="-x two.npy --expert-epochs 4" steps=30 ;;
+        unroll) more="--student-steps 60" ;;
         *) more="--rate 0.1" ;;
         esac
         sc-match -m $method -n 2 --steps $steps $more train.npy -o a 2>said
@@ -41,7 +44,7 @@ test_that 'the loss falls with every method' '
     done
 '
 test_that 'the result is the same for any number of threads, of every method' '
-    for method in dc dsa dm mtt condtsc; do
+    for method in dc dsa dm mtt condtsc unroll; do
         match $method --threads 1 -o one.npy
         for threads in 2 7; do match $method --threads $threads | cmp - one.npy; done
     done
@@ -55,7 +58,7 @@ test_that 'the result is the same for any number of threads, of every method' '
 test_that 'every option changes the series' '
     for method in dc dsa dm; do
         match $method -o base.npy
-        for options in "--seed 1" "--init kmeans" "--init noise" "--steps 7" "--rate 0.1" \
+        for options in "--seed 1" "--init real" "--init noise" "--steps 7" "--rate 0.1" \
             "--optimiser sgd" "-b 17" "--network-steps 3"; do
             match $method $options -o other.npy
             refute test "$(series base.npy)" = "$(series other.npy)"
@@ -66,7 +69,7 @@ test_that 'every option changes the series' '
     refute test "$(series base.npy)" = "$(series other.npy)"
     for method in mtt condtsc; do
         match $method --expert-epochs 3 -o base.npy
-        for options in "--seed 1" "--init real --seed 3" "--init noise" "--steps 4" "--rate 0.1" \
+        for options in "--seed 1" "--init real" "--init noise" "--steps 4" "--rate 0.1" \
             "--optimiser sgd" "--student-steps 2" "--expert-epochs 1" \
             "--student-rate 0.1" "--rate-rate 0.2" "--label-rate 0.1"; do
             match $method --expert-epochs 3 $options -o other.npy
@@ -79,6 +82,33 @@ test_that 'every option changes the series' '
     match condtsc -o base.npy
     match condtsc --weight-embedding 3 -o other.npy
     refute test "$(series base.npy)" = "$(series other.npy)"
+'
+test_that 'students that are gone back through can start from a set and have shapelets' '
+    sc-shapelets -q -k 4 train.npy -o pool.slp
+    sc-shapelets -q -k 4 --gain one train.npy -o other.slp
+    match unroll -o base.npy
+    for options in "--seed 1" "--init real" "--steps 4" "--rate 0.1" "-b 17" "--student-steps 20" \
+        "--unroll-steps 4" "--student-rate 0.1" "--label-rate 0.5" "-s pool.slp" "-s other.slp" \
+        "-s pool.slp -w 3" "--from base.npy"; do
+        match unroll $options -o other.npy
+        refute test "$(series base.npy)" = "$(series other.npy)"
+        test "$(sc-info --json other.npy | json soft)" = true
+    done
+    sc-info other.npy | grep "sc-match .* --method=unroll .* <.* <"
+    sc-select -q -m random -n 1 train.npy -o one.npy
+    match unroll --from one.npy -o more.npy
+    test "$(classes_with 1 more.npy)" = 3
+    match unroll --label-rate 0 --from base.npy --rate 0 -o same.npy
+    test "$(series base.npy)" = "$(series same.npy)"
+    sc-gen cbf -n 30 -L 64 -o short.npy
+    fails 1 "short.npy" match unroll --from short.npy -o none
+    fails 1 "a training of 40 steps has no window of 50" match unroll --unroll-steps 50 -o none
+    fails 1 "the loss is no longer a number; a smaller --student-rate" \
+        match unroll --student-rate 1e6 -o none
+    fails 2 "of no use to dc" match dc --from base.npy -o none
+    fails 2 "of no use to dm" match dm -s pool.slp -o none
+    fails 2 "exclude each other" match unroll --from base.npy --init real -o none
+    test ! -e none
 '
 test_that 'soft labels are learned when asked for' '
     match mtt --label-rate 0.1 -o soft.npy
@@ -93,20 +123,21 @@ killed() {
     "$@" &
     killed_job=$!
     killed_waits=0
-    while [ ! -s "$killed_file" ] && [ $killed_waits -lt 300 ]; do
+    while [ ! -s "$killed_file" ] && [ "$killed_waits" -lt 300 ]; do
         killed_waits=$((killed_waits + 1))
         sleep 0.1
     done
-    kill -9 $killed_job
-    wait $killed_job || true
+    kill -9 "$killed_job"
+    wait "$killed_job" || true
     test -s "$killed_file"
 }
 test_that 'a run that was killed goes on from its checkpoint and ends with the same bytes' '
-    for method in dsa mtt condtsc; do
+    for method in dsa mtt condtsc unroll; do
         case $method in
         dsa) set -- --network "$small" -b 16 --steps 400 ;;
         mtt) set -- -x experts.npy --label-rate 0.1 --steps 400 ;;
         condtsc) set -- -x two.npy --student-steps 4 --steps 80 ;;
+        unroll) set -- --network "$small" -b 16 --student-steps 40 --unroll-steps 5 --steps 200 ;;
         esac
         rm -f state
         killed state sc-match -q -m $method -n 3 "$@" --checkpoint state --checkpoint-every 7 \

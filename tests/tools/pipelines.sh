@@ -52,8 +52,12 @@ test_that 'a row has the mean of the students, the ratio to all data and the fig
 test_that 'what the table says of time is the sum of the steps' '
     for step in all.npy train.npy val.npy balanced.npy pool.slp teacher.tch 2/shapecond.0.npy; do
         cat run/Other/$step.time
-    done | awk "{ sum += \$1 } END { printf \"%.2f s\n\", sum }" >sum
-    grep -F "From raw files to 2 per class by ShapeCond: $(cat sum) (" said
+    done | awk "{ sum += \$1 } END { print sum }" >sum
+    table main-table SPCS=2 times >times
+    test -z "$(steps <times)"
+    sed -n "s/^From raw files to 2 per class by ShapeCond: \([0-9.]*\) s.*/\1/p" said | tail -n 1 >in-text
+    sed -n "s/^| Other .*| \([0-9.]*\) s *|\$/\1/p" times >in-table
+    paste sum in-text in-table | awk "{ exit !(\$2 == \$3 && (\$1 - \$2) ^ 2 < (\$1 < 9 ? 0.0001 : 0.5)) }"
 '
 test_that 'series and labels from arrays are those of the set' '
     sc-export -q other.npy -o direct.tsv
@@ -85,6 +89,12 @@ test_that 'other options run the stage that they are for again, and what depends
     table main-table -n METHODS="$few" SPCS=1 SETS=Other STUDENT="--steps 21" | steps >ran
     test "$(wc -l <ran)" = 8
     refute grep -v "\.tsv$" ran
+    table main-table -n METHODS="$few" SPCS=1 SETS=Other STUDENT_random="--rate 0.1" SRE2L="--rate 0.1" STUDENTS=plain |
+        steps >ran
+    printf "%s\n" Other/1/random.0.plain.tsv Other/1/sre2l.0.npy Other/1/sre2l.0.plain.tsv >expected
+    diff expected ran
+    table main-table -n METHODS=random SPCS=1 SETS=Other STUDENT_shapelets="--rate 0.1" | steps >ran
+    test "$(cat ran)" = Other/1/random.0.shapelets.tsv
     table main-table -n METHODS="$few" SPCS=1 SETS=Other SHAPELETS="-k 2" | steps >ran
     grep -qx Other/pool.slp ran
     grep -qx Other/teacher.tch ran
@@ -126,9 +136,17 @@ test_that 'several condensations are averaged, and -j gives the same' '
     table main-table METHODS=random SPCS=1 SETS=TwoPatterns STUDENTS=plain REPEATS=2 >two
     mean=$(cat run/TwoPatterns/1/random.[01].plain.tsv | awk "\$1 ~ /^[0-9]+\$/ { n++; sum += \$2 } END { printf \"%.2f\", sum / n }")
     grep "| Random " two | grep -F "| $mean ± "
+    refute cmp run/TwoPatterns/1/random.0.npy run/TwoPatterns/1/random.1.npy
     table main-table METHODS=random SPCS=1 SETS=TwoPatterns STUDENTS=plain REPEATS=2 RUN=jobs -j2 >jobs.said
     cmp run/TwoPatterns/1/random.1.plain.tsv jobs/TwoPatterns/1/random.1.plain.tsv
     cmp run/TwoPatterns/plain.tch jobs/TwoPatterns/plain.tch
+'
+test_that 'sets that are not those of the paper are named so' '
+    mkdir -p electric/ElectricDevices
+    table main-table DATA=electric SETS=ElectricDevices METHODS=random show >shown
+    grep -qx "### ElectricDevices (89 % of it)" shown
+    tail -n 1 shown | grep -q "^  ElectricDevices (89 % of it)"
+    refute grep "Not the same data" said
 '
 test_that 'what is there so far is shown without running anything' '
     table main-table METHODS="random kcenter" SPCS="1 3" show >shown
@@ -148,7 +166,7 @@ test_that 'unknown sets and methods, and methods without a program, are refused'
     mkdir -p some
     for program in "$SC_BUILD"/bin/*; do ln -sf "$program" some; done
     rm -f some/sc-match some/sc-experts
-    PATH=$PWD/some:$(getconf PATH) fails 2 "METHODS: dc cannot be run, because there is no program sc-match" \
+    PATH=$PWD/some:$(getconf PATH) fails 2 "METHODS: dc cannot be run: no sc-match that can" \
         table main-table METHODS="random dc"
     PATH=$PWD/some:$(getconf PATH) table main-table -n SETS=Other | steps >ran
     refute grep -e "/dc\." -e "/mtt\." ran
@@ -179,14 +197,13 @@ test_that 'figures of the paper stand beside the ablations that it has' '
 test_that 'efficiency gives time, memory and steps of each method' '
     table efficiency SETS=Other METHODS="random sre2l shapecond" STUDENTS=plain >said
     row=$(grep "| ShapeCond " said)
-    read -r seconds memory <run/Other/efficiency/1/shapecond.0.npy.time
+    read -r seconds memory processor <run/Other/efficiency/1/shapecond.0.npy.time
     echo "$row: $seconds $memory"
     echo "$row" | awk -v seconds="$seconds" "BEGIN { FS = \" *[|] *\" }
         { exit !(\$5 + 0 == sprintf(\"%.2f\", seconds) + 0 && \$7 == 20 && \$8 + 0 == sprintf(\"%.3f\", seconds * 5) + 0) }"
     fails 2 "one set and one number" table efficiency METHODS=random SETS="Other TwoPatterns"
 '
 test_that 'figures of the paper stand beside the efficiency of ElectricDevices' '
-    mkdir -p electric/ElectricDevices
     table efficiency DATA=electric SETS=ElectricDevices METHODS=shapecond show >shown
     grep "| ShapeCond " shown | grep -q "54.72 .* 28.71 .* 1.44 .* 31.56"
 '

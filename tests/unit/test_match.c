@@ -309,8 +309,11 @@ static void assert_slope(struct slope_test *test, float *values, const float *gr
 static void check_slopes(bool two_towers, bool views, double weight, bool soft, const char *network)
 {
     struct architecture architecture = small_network(network);
-    struct trajectory_options options = {
-        .steps = 4, .series = 4, .views = views, .embedding_weight = weight, .learn_targets = soft};
+    struct trajectory_options options = {.steps = 4,
+                                         .series = 4,
+                                         .views = views,
+                                         .embedding_weight = weight,
+                                         .loss = {soft ? LOSS_KL : LOSS_LABELS, 1, 1}};
     struct random_stream stream = random_stream(7, RANDOM_TEST, 0);
     struct slope_test test = {.rate = 0.1};
     struct condensed gradient = {test.dx, test.dtargets, 0};

@@ -287,6 +287,50 @@ static void a_frozen_network_treats_every_series_on_its_own(void **state)
     tear_down(&f);
 }
 
+/* Long and wide enough that a block goes through the cache in several pieces.  With one tap and one
+ * channel every output is w x + b, so that its statistics follow from those of x. */
+static void statistics_of_many_pieces_are_those_of_the_whole(void **state)
+{
+    enum { MANY = 20, LONG = 600, WIDTH = 64 };
+    struct architecture architecture;
+    struct network *network;
+    struct pass *pass;
+    float *x = make_normal(MANY * LONG, 40), *parameters, *buffers;
+    double mean = 0, variance = 0;
+
+    (void)state;
+    for (size_t i = 0; i < MANY * LONG; i++) {
+        x[i] += (float)(i / LONG) - 3.0f; /* series of different means */
+        mean += x[i] / (double)(MANY * LONG);
+    }
+    for (size_t i = 0; i < MANY * LONG; i++)
+        variance += (x[i] - mean) * (x[i] - mean) / (MANY * LONG - 1.0);
+    assert_ok(architecture_parse("cnn depth=1 width=64 kernel=1 channels=1 length=600 classes=2",
+                                 &architecture));
+    assert_ok(network_new(&architecture, backend_cpu(), &network));
+    parameters = make_normal(network->parameter_count, 41);
+    buffers = make_normal(network->buffer_count, 42);
+    network_initialise(network, 1, 0, parameters, buffers);
+    assert_ok(pass_new(network, MANY, 0, &pass));
+    pass_forward(pass, &(struct forward){.count = MANY,
+                                         .x = x,
+                                         .parameters = parameters,
+                                         .buffers = buffers,
+                                         .training = true,
+                                         .momentum = 1.0f});
+    for (size_t c = 0; c < WIDTH; c++) {
+        double weight = parameters[c], bias = parameters[WIDTH + c];
+
+        assert_near(buffers[c], weight * mean + bias, 1e-6);
+        assert_near(buffers[WIDTH + c], weight * weight * variance, 1e-6);
+    }
+    pass_free(pass);
+    network_free(network);
+    free(x);
+    free(parameters);
+    free(buffers);
+}
+
 static void a_parameter_that_is_not_a_number_shows_in_the_loss(void **state)
 {
     static const char *const texts[] = {
@@ -482,6 +526,7 @@ int main(void)
         cmocka_unit_test(second_order_products_are_what_finite_differences_say),
         cmocka_unit_test(a_gradient_of_the_embedding_goes_all_the_way_down),
         cmocka_unit_test(a_frozen_network_treats_every_series_on_its_own),
+        cmocka_unit_test(statistics_of_many_pieces_are_those_of_the_whole),
         cmocka_unit_test(a_parameter_that_is_not_a_number_shows_in_the_loss),
         cmocka_unit_test(a_step_that_is_not_a_number_shows_in_the_loss),
         cmocka_unit_test(infinity_does_not_normalise_to_numbers),

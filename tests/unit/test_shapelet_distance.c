@@ -188,11 +188,11 @@ static void test_removed_candidates_leave_the_others_alone(void **state)
     dataset_free(&dataset);
 }
 
-static void check_bins(const struct distance_kernels *kernels)
+static void check_cells(const struct distance_kernels *kernels)
 {
     struct random_stream stream = random_stream(8, RANDOM_TEST, 0);
     float distances[100], low, high;
-    uint8_t bins[100];
+    uint16_t cells[100];
 
     for (size_t count = 1; count < 100; count++) {
         float least = INFINITY, most = 0;
@@ -204,22 +204,22 @@ static void check_bins(const struct distance_kernels *kernels)
         }
         kernels->range(distances, count, &low, &high);
         assert_true(low == least && high == most);
-        kernels->bins(distances, count, 0.25F, 20, 9, bins);
+        kernels->cells(distances, count, 0.25F, 20, 9, cells);
         for (size_t i = 0; i < count; i++) {
             float exact = (distances[i] - 0.25F) * 20;
 
-            assert_int_equal(bins[i], exact < 0 ? 0 : exact >= 10 ? 9 : (int)exact);
+            assert_int_equal(cells[i], exact < 0 ? 0 : exact >= 10 ? 9 : (int)exact);
         }
     }
 }
 
-static void test_bins_never_decrease_with_the_distance(void **state)
+static void test_cells_never_decrease_with_the_distance(void **state)
 {
     (void)state;
-    check_bins(&distance_kernels_generic);
+    check_cells(&distance_kernels_generic);
 #if defined(__x86_64__)
     if (cpu_level() >= CPU_AVX2)
-        check_bins(&distance_kernels_avx2);
+        check_cells(&distance_kernels_avx2);
 #endif
 }
 
@@ -230,7 +230,7 @@ int main(void)
         cmocka_unit_test(test_chunks_of_starts_cover_all_candidates),
         cmocka_unit_test(test_a_spike_does_not_spoil_a_close_match),
         cmocka_unit_test(test_removed_candidates_leave_the_others_alone),
-        cmocka_unit_test(test_bins_never_decrease_with_the_distance),
+        cmocka_unit_test(test_cells_never_decrease_with_the_distance),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -9,7 +9,7 @@
 #include "shapelets/gain.h"
 #include "support/brute.h"
 
-enum { MOST = 150, BINS = 16 };
+enum { MOST = 150, COUNT_BINS = 16 };
 
 struct sample {
     size_t count, classes;
@@ -114,11 +114,14 @@ static void test_threshold_divides_neighbouring_floats(void **state)
 static void fill_histogram(const struct sample *sample, size_t known, uint8_t *bins,
                            uint32_t *histogram)
 {
-    distance_bins(sample->distances, sample->count, 0, BINS / 4.0F, BINS - 1, bins);
-    memset(histogram, 0, BINS * 5 * sizeof *histogram);
+    uint16_t cells[MOST];
+
+    distance_cells(sample->distances, sample->count, 0, COUNT_BINS / 4.0F, COUNT_BINS - 1, cells);
+    memset(histogram, 0, COUNT_BINS * 5 * sizeof *histogram);
+    for (size_t i = 0; i < sample->count; i++)
+        bins[i] = (uint8_t)cells[i];
     for (size_t i = 0; i < known; i++)
-        histogram[bins[i] * sample->problem.classes +
-                  gain_class(&sample->problem, sample->labels[i])]++;
+        histogram[gain_class(&sample->problem, sample->labels[i]) * COUNT_BINS + bins[i]]++;
 }
 
 /* Whatever the unknown distances turn out to be, a gain that is reached was held possible. */
@@ -131,9 +134,11 @@ static void test_no_reachable_gain_is_given_up(void **state)
     for (size_t run = 0; run < 400; run++) {
         size_t classes = 2 + run % 4, count = 30 + run % (MOST - 30), known = count * (run % 5) / 4;
         int32_t positive = run % 3 ? -1 : (int32_t)(run % classes);
-        size_t unknown[5], scratch[5];
-        uint32_t histogram[BINS * 5];
+        size_t unknown[5];
+        uint32_t histogram[COUNT_BINS * 5];
         uint8_t bins[MOST];
+        struct gain_bins counted = {.count = COUNT_BINS, .histogram = histogram};
+        uint8_t likely = (uint8_t)(run % COUNT_BINS);
         struct sample sample;
         double gain;
 
@@ -145,9 +150,10 @@ static void test_no_reachable_gain_is_given_up(void **state)
         memcpy(unknown, sample.problem.totals, sample.problem.classes * sizeof *unknown);
         for (size_t i = 0; i < known; i++)
             unknown[gain_class(&sample.problem, sample.labels[i])]--;
-        assert_true(gain_can_reach(&sample.problem, histogram, BINS, unknown,
-                                   gain * (1 - 1e-6) - 1e-9, scratch));
-        given_up += !gain_can_reach(&sample.problem, histogram, BINS, unknown, gain + 0.3, scratch);
+        assert_true(
+            gain_can_reach(&sample.problem, &counted, unknown, gain * (1 - 1e-6) - 1e-9, &likely));
+        given_up += !gain_can_reach(&sample.problem, &counted, unknown, gain + 0.3, &likely);
+        assert_in_range(likely, 0, COUNT_BINS - 1);
         free_sample(&sample);
     }
     /* The bound is of use, too. */
@@ -161,10 +167,11 @@ static void test_sorting_a_range_finds_the_same_split(void **state)
 
     (void)state;
     for (size_t run = 0; run < 400; run++) {
-        size_t classes = 2 + run % 4, count = 30 + run % (MOST - 30), scratch[5];
+        size_t classes = 2 + run % 4, count = 30 + run % (MOST - 30);
         int32_t positive = run % 3 ? -1 : (int32_t)(run % classes);
-        uint32_t histogram[BINS * 5];
+        uint32_t histogram[COUNT_BINS * 5];
         uint8_t bins[MOST];
+        struct gain_bins counted = {.count = COUNT_BINS, .histogram = histogram};
         struct gain_range range = {.bins = bins};
         struct gain_split whole, part;
         struct sample sample;
@@ -173,13 +180,13 @@ static void test_sorting_a_range_finds_the_same_split(void **state)
         whole = gain_best_split(&sample.problem, sample.distances, sample.labels, NULL,
                                 &sample.scratch);
         fill_histogram(&sample, count, bins, histogram);
-        assert_true(gain_find_range(&sample.problem, histogram, BINS,
-                                    whole.gain * (1 - 1e-6) - 1e-9, scratch, &range));
+        assert_true(
+            gain_find_range(&sample.problem, &counted, whole.gain * (1 - 1e-6) - 1e-9, &range));
         part = gain_best_split(&sample.problem, sample.distances, sample.labels, &range,
                                &sample.scratch);
         assert_memory_equal(&whole, &part, sizeof whole);
-        assert_false(gain_find_range(&sample.problem, histogram, BINS, 1.01, scratch, &range));
-        narrowed += range.last - range.first < BINS / 2;
+        assert_false(gain_find_range(&sample.problem, &counted, 1.01, &range));
+        narrowed += range.last - range.first < COUNT_BINS / 2;
         free_sample(&sample);
     }
     assert_true(narrowed > 10);

@@ -1,0 +1,176 @@
+/* Windows of a student's training and their gradients against PyTorch's double backward
+ * (tests/golden/unroll.npy, in the order in which unroll.py wrote it). */
+#include "support/check.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/random.h"
+#include "match/unroll.h"
+#include "nn/backend_cpu.h"
+#include "npy-c/npy-c.h"
+#include "support/golden.h"
+
+enum { SERIES = 6, REAL = 9, CHANNELS = 2, LENGTH = 14, CLASSES = 3, FEATURES = 5, AGE = 4 };
+enum { X = SERIES * CHANNELS * LENGTH };
+
+static const struct unroll_options options = {.series = SERIES,
+                                              .batch = REAL,
+                                              .window = 3,
+                                              .training = 10,
+                                              .rate = 0.05,
+                                              .momentum = 0.9,
+                                              .loss = {LOSS_KL, 4, 16}};
+
+static struct network *make_network(const char *norm, size_t features)
+{
+    char text[160];
+    struct architecture architecture;
+    struct network *network;
+
+    snprintf(text, sizeof text,
+             "cnn depth=2 width=4 norm=%s act=relu pool=max channels=2 length=14 classes=3 "
+             "features=%zu",
+             norm, features);
+    assert_ok(architecture_parse(text, &architecture));
+    assert_ok(network_new(&architecture, backend_cpu(), &network));
+    return network;
+}
+
+/* The largest difference beside the largest value. */
+static void assert_same(const float *values, const float *expected, size_t count)
+{
+    double largest = 0, apart = 0;
+
+    for (size_t i = 0; i < count; i++) {
+        assert_false(isnan(values[i]));
+        largest = fmax(largest, fabs((double)expected[i]));
+        apart = fmax(apart, fabs((double)values[i] - (double)expected[i]));
+    }
+    assert_true(largest > 1e-4);
+    if (apart > 2e-5 * largest)
+        fail_msg("off by %g of %g", apart, largest);
+}
+
+/* What PyTorch was given, and said. */
+struct golden {
+    npy_reader *reader;
+    struct npy_array arrays[12];
+    size_t count;
+};
+
+static float *next(struct golden *golden, size_t expected)
+{
+    struct npy_array *array = &golden->arrays[golden->count++];
+    struct npy_error error;
+
+    assert_int_equal(npy_next(golden->reader, array, &error), 1);
+    assert_int_equal(array->count, expected);
+    return array->data;
+}
+
+static void golden_close(struct golden *golden)
+{
+    npy_close(golden->reader);
+    for (size_t i = 0; i < golden->count; i++)
+        npy_array_free(&golden->arrays[i]);
+}
+
+static void gradients_through_training_are_those_of_pytorch(void **state)
+{
+    static const int32_t labels[REAL] = {0, 1, 2, 0, 1, 2, 0, 1, 2};
+    struct network *network = make_network("batch", FEATURES);
+    size_t parameters = network->parameter_count;
+    float dx[X], dfeatures[SERIES * FEATURES], dtargets[SERIES * CLASSES];
+    struct unroll_set set, gradient = {dx, dfeatures, dtargets};
+    struct unroll_student student = {.age = AGE};
+    struct unroll_batch real = {.count = REAL, .labels = labels};
+    struct golden golden = {0};
+    struct npy_error error;
+    struct unroll *unroll;
+
+    (void)state;
+    golden.reader = npy_open(golden_path("unroll.npy"), &error);
+    assert_non_null(golden.reader);
+    student.parameters = next(&golden, parameters);
+    student.velocity = next(&golden, parameters);
+    set.x = next(&golden, X);
+    set.features = next(&golden, SERIES * FEATURES);
+    set.targets = next(&golden, SERIES * CLASSES);
+    real.x = next(&golden, REAL * CHANNELS * LENGTH);
+    real.features = next(&golden, REAL * FEATURES);
+
+    assert_ok(unroll_new(network, &options, &unroll));
+    assert_near(unroll_window(unroll, &set, &real, &student, &gradient), *next(&golden, 1), 1e-5);
+    assert_same(student.parameters, next(&golden, parameters), parameters);
+    assert_int_equal(student.age, AGE + options.window);
+    assert_same(dx, next(&golden, X), X);
+    assert_same(dfeatures, next(&golden, SERIES * FEATURES), SERIES * FEATURES);
+    assert_same(dtargets, next(&golden, SERIES * CLASSES), SERIES * CLASSES);
+    unroll_free(unroll);
+    golden_close(&golden);
+    network_free(network);
+}
+
+/* The loss of a window that begins at the start of a student's life. */
+static double loss_of(struct unroll *unroll, struct unroll_set *set,
+                      const struct unroll_batch *real, struct unroll_student *student,
+                      struct unroll_set *gradient)
+{
+    unroll_begin(unroll, 3, 7, student);
+    return unroll_window(unroll, set, real, student, gradient);
+}
+
+/* Other normalisations have no statistics to go through. */
+static void gradients_are_the_slope_without_batch_normalisation(void **state)
+{
+    static const int32_t labels[REAL] = {0, 1, 2, 0, 1, 2, 0, 1, 2};
+    struct random_stream stream = random_stream(5, RANDOM_TEST, 0);
+    struct network *network = make_network("instance", 0);
+    float x[X], real_x[REAL * CHANNELS * LENGTH], targets[SERIES * CLASSES], direction[X];
+    float dx[X], dtargets[SERIES * CLASSES], moved[X], unused_x[X], unused[SERIES * CLASSES];
+    struct unroll_set set = {x, NULL, targets}, gradient = {dx, NULL, dtargets};
+    struct unroll_set there = {moved, NULL, targets}, ignored = {unused_x, NULL, unused};
+    struct unroll_batch real = {REAL, real_x, NULL, labels};
+    struct unroll_student student;
+    struct unroll *unroll;
+    double slope = 0, up, down, h = 1e-2;
+
+    (void)state;
+    for (size_t i = 0; i < X; i++) {
+        x[i] = (float)random_normal(&stream);
+        direction[i] = (float)random_normal(&stream) / 16;
+    }
+    for (size_t i = 0; i < REAL * CHANNELS * LENGTH; i++)
+        real_x[i] = (float)random_normal(&stream);
+    for (size_t i = 0; i < SERIES * CLASSES; i++)
+        targets[i] = (float)(3 * random_normal(&stream));
+    student.parameters = calloc(2 * network->parameter_count, sizeof(float));
+    student.velocity = student.parameters + network->parameter_count;
+    assert_ok(unroll_new(network, &options, &unroll));
+    loss_of(unroll, &set, &real, &student, &gradient);
+    for (size_t i = 0; i < X; i++)
+        slope += (double)direction[i] * dx[i];
+    for (size_t i = 0; i < X; i++)
+        moved[i] = x[i] + (float)h * direction[i];
+    up = loss_of(unroll, &there, &real, &student, &ignored);
+    for (size_t i = 0; i < X; i++)
+        moved[i] = x[i] - (float)h * direction[i];
+    down = loss_of(unroll, &there, &real, &student, &ignored);
+    assert_true(fabs(slope) > 1e-4);
+    assert_near((up - down) / (2 * h), slope, 0.02 * fabs(slope));
+    unroll_free(unroll);
+    free(student.parameters);
+    network_free(network);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(gradients_through_training_are_those_of_pytorch),
+        cmocka_unit_test(gradients_are_the_slope_without_batch_normalisation),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
