@@ -1,19 +1,28 @@
 #!/bin/sh
-# mutations.sh [BUILD]: breaks the CUDA sources in one place after another (an off-by-one, a lost
+# mutations.sh [BUILD [FIRST]]: breaks the CUDA sources in one place after another (an off-by-one, a lost
 # term, a wrong index) and runs the tests on each: every one of them must fail.  Takes minutes; run it
 # by hand after `make check` when kernels or their tests change.  Prints the mutants that live.
 set -u
 cd "$(dirname "$0")/../.." || exit 1
 build=${1:-build}
+first=${2:-1}
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 version=$(sed -n 's/^VERSION := //p' Makefile)
 cp "$build/tests/test_cuda_kernels" "$build/tests/test_cuda_network" "$work/"
 total=0 alive=0
 
+compile() {
+    c++ -std=c++17 -O0 -fPIC -D_GNU_SOURCE -DSHAPECOND_VERSION="\"$version\"" \
+        -Itests/fake_cuda/include -Itests/fake_cuda -Iformats -Ilib "$@"
+}
+# The headers, which take most of the time, only once.
+compile -x c++-header -o "$work/device.h.gch" cuda/device.h
+
 # mutate FILE NUMBER FROM TO: replaces the NUMBER-th line that contains FROM (a fixed string).
 mutate() {
     total=$((total + 1))
+    [ "$total" -ge "$first" ] || return 0
     rm -rf "$work/cuda"
     cp -r cuda "$work/cuda"
     awk -v n="$2" -v from="$3" -v to="$4" '
@@ -31,9 +40,8 @@ mutate() {
     *) mutated=$1 tests='test_cuda_kernels' ;;
     esac
     rm -f "$work"/*.o
-    c++ -x c++ -std=c++17 -O0 -fPIC -D_GNU_SOURCE -DSHAPECOND_VERSION="\"$version\"" \
-        -Itests/fake_cuda/include -Itests/fake_cuda -Iformats -Ilib -c \
-        -o "$work/$mutated.o" "$work/cuda/$mutated" || return
+    [ "$1" = kernel.h ] || cp "$work/device.h.gch" "$work/cuda/"
+    compile -x c++ -c -o "$work/$mutated.o" "$work/cuda/$mutated" || return
     objects=
     for source in cuda/*.cu tests/fake_cuda/*.cpp; do
         object=$work/$(basename "$source").o
