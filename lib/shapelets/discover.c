@@ -226,6 +226,7 @@ static struct error *worker_make(const struct search *search, struct search_work
     TRY(candidates_clone(largest, &worker->kept));
     TRY(distance_scratch_make(largest, &worker->distance));
     if (search->options->device) {
+        /* No batch has more blocks than the first. */
         worker->on_device =
             search->options->device->worker_open(largest, search->batches[0].end_block);
         if (!worker->on_device)

@@ -48,8 +48,13 @@ static struct error *prepare(const struct shapelet_pool *pool, size_t window,
     if (pool->channels != transform->channels)
         return error_make("the pool is for series of %zu channels, not %zu", pool->channels,
                           transform->channels);
-    for (size_t k = 0; k < pool->count; k++)
-        TRY(set_places(&pool->shapelets[k], transform->steps, window, &transform->shapelets[k]));
+    for (size_t k = 0; k < pool->count; k++) {
+        struct transform_shapelet *prepared = &transform->shapelets[k];
+
+        TRY(set_places(&pool->shapelets[k], transform->steps, window, prepared));
+        prepared->offset = pool->standardised ? pool->shapelets[k].offset : 0;
+        prepared->scale = pool->standardised ? pool->shapelets[k].scale : 1;
+    }
     for (size_t c = 0; c < transform->channels; c++) {
         transform->first[c] = filled;
         for (size_t k = 0; k < pool->count; k++)
@@ -182,7 +187,8 @@ static void forward_series(void *context, size_t i, unsigned worker)
                 square = wide_least(padded + shapelet->low, shapelet, &least);
             if (transform->length_normalised)
                 square /= (double)shapelet->length;
-            call->features[i * transform->count + k] = (float)fmin(sqrt(square), FLT_MAX);
+            call->features[i * transform->count + k] =
+                ((float)fmin(sqrt(square), FLT_MAX) - shapelet->offset) * shapelet->scale;
             if (call->places)
                 call->places[i * transform->count + k] = (uint32_t)(shapelet->low + least);
         }
@@ -221,11 +227,11 @@ static void backward_series(void *context, size_t i, unsigned worker)
             (i * transform->channels + shapelet->channel) * transform->steps + call->places[at];
         const float *x = call->x + offset;
         float *dx = call->dx + offset;
-        float slope;
+        float distance = call->features[at] / shapelet->scale + shapelet->offset, slope;
 
-        if (call->features[at] <= 0)
+        if (distance <= 0)
             continue;
-        slope = call->upstream[at] / call->features[at];
+        slope = call->upstream[at] * shapelet->scale / distance;
         if (transform->length_normalised)
             slope /= (float)shapelet->length;
         for (size_t t = 0; t < shapelet->length; t++)

@@ -95,6 +95,40 @@ static void test_features_equal_brute_force(void **state)
     slp_free(&pool);
 }
 
+/* An offset and a scale that differ from shapelet to shapelet. */
+static void standardise(struct shapelet_pool *pool)
+{
+    pool->standardised = true;
+    for (size_t k = 0; k < SHAPELETS; k++) {
+        pool->shapelets[k].offset = 0.5F * (float)k;
+        pool->shapelets[k].scale = 0.5F + 0.25F * (float)k;
+    }
+}
+
+static void test_features_of_a_standardised_pool_are_shifted_and_scaled(void **state)
+{
+    struct random_stream stream = random_stream(1, RANDOM_TEST, 0);
+    static float x[COUNT * CHANNELS * STEPS], raw[COUNT * SHAPELETS], features[COUNT * SHAPELETS];
+    struct shapelet_pool pool;
+    struct transform transform;
+
+    (void)state;
+    make_pool(&stream, &pool);
+    make_series(&stream, x);
+    for (int run = 0; run < 2; run++) {
+        assert_ok(transform_make(&pool, CHANNELS, STEPS, 5, &transform));
+        transform_forward(&transform, x, COUNT, run ? features : raw, NULL);
+        transform_free(&transform);
+        standardise(&pool);
+    }
+    for (size_t i = 0; i < COUNT * SHAPELETS; i++) {
+        const struct shapelet *s = &pool.shapelets[i % SHAPELETS];
+
+        assert_near(features[i], ((double)raw[i] - s->offset) * s->scale, 1e-5);
+    }
+    slp_free(&pool);
+}
+
 static double objective(const struct transform *transform, const float *x, const float *upstream)
 {
     static float features[COUNT * SHAPELETS];
@@ -121,8 +155,10 @@ static void test_gradient_equals_finite_differences(void **state)
     /* Not for the shortest two, whose distances are so small that the root bends within a step. */
     for (size_t i = 0; i < COUNT * SHAPELETS; i++)
         upstream[i] = i % SHAPELETS < 2 ? 0 : (float)random_normal(&stream);
-    for (int run = 0; run < 4; run++) {
+    for (int run = 0; run < 6; run++) {
         pool.length_normalised = run % 2;
+        if (run == 4)
+            standardise(&pool);
         assert_ok(transform_make(&pool, CHANNELS, STEPS, run < 2 ? TRANSFORM_FULL : 4, &transform));
         transform_forward(&transform, x, COUNT, features, places);
         for (size_t i = 0; i < COUNT * CHANNELS * STEPS; i++)
@@ -255,6 +291,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_features_equal_brute_force),
+        cmocka_unit_test(test_features_of_a_standardised_pool_are_shifted_and_scaled),
         cmocka_unit_test(test_gradient_equals_finite_differences),
         cmocka_unit_test(test_gradient_at_distance_zero_is_zero),
         cmocka_unit_test(test_threads_do_not_change_the_bits),
