@@ -16,10 +16,10 @@ SEEDS ?= 5
 
 # Options of the stages.
 PRUNE ?= --ratio 0.7
-SHAPELETS ?= -k 20 --gain one --select diverse
+SHAPELETS ?= -k 100 --gain one --select diverse
 TEACHER ?= --steps 4000
-SYNTH ?= --rate 0.05
-STUDENT ?= --batch 100000 --rate 0.0003 --steps 2000
+SYNTH ?=
+STUDENT ?= --steps 1000
 
 T := $(RUN)
 train := $(DATA)/train.npy

@@ -4,10 +4,10 @@ RUN ?= build/demo
 DATA := $(RUN)/data
 SPC := 10
 SEEDS := 3
-SHAPELETS := --lengths 10,20,30 --window 20 -k 20 --gain one --select diverse --quiet
+SHAPELETS := --lengths 10,20,30 --window 20 -k 100 --gain one --select diverse --quiet
 TEACHER := --steps 800 --quiet
-SYNTH := --rate 0.05 --quiet
-STUDENT := --batch 100000 --rate 0.0003 --steps 1500
+SYNTH := --quiet
+STUDENT := --steps 1000
 
 .PHONY: demo
 demo: picture

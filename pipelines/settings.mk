@@ -24,11 +24,12 @@ SPLIT ?= --train 0.6 --val 0.2 --test rest
 BALANCE ?= --method copy
 # Of which series shapelets are found, how many and how chosen, and which candidates there are.
 PRUNE ?= --ratio 0.7
-SHAPELETS ?= -k 20 --gain one --select diverse
+SHAPELETS ?= -k 100 --gain one --select diverse
 CANDIDATES ?=
 TEACHER ?= --steps 4000
-# Synthesis, of ShapeCond and SRe2L alike, and what is added for one of them.
-SYNTH ?= --steps 2000 --rate 0.05
+# Synthesis, of ShapeCond and SRe2L alike (steps and rate as sc-synth chooses them), and what is added for
+# one of them.
+SYNTH ?=
 SHAPECOND ?=
 SRE2L ?=
 # The methods that match gradients and trajectories, and the experts of the latter.
@@ -41,7 +42,7 @@ UNROLL ?= --steps 1000
 EXPERTS ?= --count 20 --epochs 30
 # All students alike; STUDENT_plain and STUDENT_shapelets add to it for one kind, STUDENT_METHOD for the sets of
 # one method, such as STUDENT_random.
-STUDENT ?= --batch 256 --rate 0.0003 --steps 2000
+STUDENT ?= --steps 1000
 
 # ---- The sets: the paper's splits (in shares where only part of the set is there) ----
 
@@ -57,7 +58,7 @@ TwoPatterns_PRUNE := --ratio 0.5
 HAR_SPLIT := --train 5878 --val 1477 --test rest
 HAR_PRUNE := --ratio 0.85
 HAR_CANDIDATES := --lengths 10-30:5 --step 4 --window 20
-HAR_SHAPELETS := -k 10 --gain one --select diverse
+HAR_SHAPELETS := -k 20 --gain one --select diverse
 
 ElectricDevices_LABEL := ElectricDevices (89 % of it)
 ElectricDevices_SPLIT := --train 0.46926 --val 0.06738 --test rest
@@ -72,7 +73,6 @@ Sleep_DC := --steps 300
 Sleep_DSA := --steps 300
 Sleep_EXPERTS := --count 5 --epochs 12
 Sleep_CONDTSC := --steps 50
-Sleep_STUDENT := --batch 256 --rate 0.0003 --steps 1000
 
 TiselacNDVI_LABEL := Tiselac, NDVI only
 TiselacNDVI_SPLIT := --train 0.79997 --val 0.10002 --test rest

@@ -116,7 +116,7 @@ static void find_shapelets(struct command_runner *run, const struct shapecond_op
     snprintf(per_class, sizeof per_class, "%zu", search_per_class(facts));
     COMMAND(run, "sc-prune", "--per-class", per_class, "-o", pruned,
             command_file(run, "train.npy"));
-    COMMAND(run, "sc-shapelets", "-k", facts->channels == 1 ? "20" : "10", "--gain", "one",
+    COMMAND(run, "sc-shapelets", "-k", facts->channels == 1 ? "100" : "20", "--gain", "one",
             "--select", "diverse", device_word(opt), "-o", command_file(run, "pool.slp"), pruned);
 }
 
