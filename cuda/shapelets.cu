@@ -396,8 +396,7 @@ static void *worker_open(const struct candidates *most, size_t most_blocks)
     worker->table = (float *)cuda_memory(cells * sizeof(float));
     if (worker->source && worker->start && worker->length && worker->sums && worker->least &&
         worker->table && CUDA(cudaMallocHost(&host, cells * sizeof(float))) &&
-        CUDA(cudaStreamCreateWithFlags(&worker->stream, cudaStreamNonBlocking)) &&
-        CUDA(cudaStreamSynchronize(0))) {
+        CUDA(cudaStreamCreateWithFlags(&worker->stream, cudaStreamNonBlocking))) {
         worker->host = (float *)host;
         return worker;
     }

@@ -3,7 +3,8 @@
 # students with shapelets, for ways to choose or make the series and ways to train the students.
 #     pipelines/choices.sh FOLDER SPC...
 # FOLDER holds train.npy, val.npy, pool.slp and teacher.tch, as those that main-table.mk makes.  Mean
-# and deviation over SEEDS (1 2 3) condensations, one student each, whose last epoch counts.
+# and deviation over SEEDS (1 2 3) condensations, one student each, whose last epoch counts; STUDENT
+# adds options for all of them.
 set -eu
 folder=$1
 shift
@@ -17,7 +18,8 @@ row() {
         sc-synth -q -t "$folder/teacher.tch" -s "$folder/pool.slp" -n "$spc" --seed "$seed" $2 \
             "$folder/train.npy" -o "$work/tiny.npy"
         # shellcheck disable=SC2086
-        sc-eval -q -s "$folder/pool.slp" --seeds 1 --seed "$seed" $3 "$work/tiny.npy" "$folder/val.npy" |
+        sc-eval -q -s "$folder/pool.slp" --seeds 1 --seed "$seed" ${STUDENT:-} $3 \
+            "$work/tiny.npy" "$folder/val.npy" |
             awk '$1 == "mean" { print $2 }'
     done | awk -v name="$1" -v spc="$spc" '
         { n++; sum += $1; squares += $1 * $1 }

@@ -16,10 +16,10 @@ SEEDS ?= 5
 
 # Options of the stages.
 PRUNE ?= --ratio 0.7
-SHAPELETS ?= -k 100 --gain one --select diverse
-TEACHER ?= --steps 4000
+SHAPELETS ?= -k 120 --gain one --select diverse
+TEACHER ?= --steps 2000
 SYNTH ?=
-STUDENT ?= --steps 1000
+STUDENT ?= --steps 2000
 
 T := $(RUN)
 train := $(DATA)/train.npy

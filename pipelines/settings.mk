@@ -24,9 +24,9 @@ SPLIT ?= --train 0.6 --val 0.2 --test rest
 BALANCE ?= --method copy
 # Of which series shapelets are found, how many and how chosen, and which candidates there are.
 PRUNE ?= --ratio 0.7
-SHAPELETS ?= -k 100 --gain one --select diverse
+SHAPELETS ?= -k 120 --gain one --select diverse
 CANDIDATES ?=
-TEACHER ?= --steps 4000
+TEACHER ?= --steps 2000
 # Synthesis, of ShapeCond and SRe2L alike (steps and rate as sc-synth chooses them), and what is added for
 # one of them.
 SYNTH ?=
@@ -38,11 +38,16 @@ DSA ?= --steps 1000
 DM ?= --steps 1000
 MTT ?= --steps 500
 CONDTSC ?= --steps 200
-UNROLL ?= --steps 1000
+UNROLL ?= --steps 300
 EXPERTS ?= --count 20 --epochs 30
 # All students alike; STUDENT_plain and STUDENT_shapelets add to it for one kind, STUDENT_METHOD for the sets of
 # one method, such as STUDENT_random.
-STUDENT ?= --steps 1000
+STUDENT ?=
+STUDENT_plain ?= --steps 2000
+STUDENT_shapelets ?= --steps 400
+# unroll learns for one way of training, which is a part of it.
+STUDENT_unroll ?= --optimiser sgd --rate 0.003
+STUDENT_shapecond-unroll ?= $(STUDENT_unroll)
 
 # ---- The sets: the paper's splits (in shares where only part of the set is there) ----
 
