@@ -27,8 +27,9 @@ PRUNE ?= --ratio 0.7
 SHAPELETS ?= -k 120 --gain one --select diverse
 CANDIDATES ?=
 TEACHER ?= --steps 2000
-# Synthesis, of ShapeCond and SRe2L alike, and what is added for one of them.
-SYNTH ?= --steps 2000
+# Synthesis, of ShapeCond and SRe2L alike (steps and rate as sc-synth chooses them), and what is added for
+# one of them.
+SYNTH ?=
 SHAPECOND ?=
 SRE2L ?=
 # The methods that match gradients and trajectories, and the experts of the latter.
