@@ -16,7 +16,7 @@ SEEDS ?= 5
 STUDENTS ?= plain shapelets
 SPCS ?= 1 5 10
 
-# ---- The stages ----
+# ---- The stages: what is not said is as the programs choose it ----
 
 IMPORT ?=
 SPLIT ?= --train 0.6 --val 0.2 --test rest
@@ -28,7 +28,7 @@ SHAPELETS ?= -k 20 --gain one --select diverse
 CANDIDATES ?=
 TEACHER ?= --steps 4000
 # Synthesis, of ShapeCond and SRe2L alike, and what is added for one of them.
-SYNTH ?= --steps 2000 --rate 0.05
+SYNTH ?= --steps 2000
 SHAPECOND ?=
 SRE2L ?=
 # The methods that match gradients and trajectories, and the experts of the latter.
@@ -41,7 +41,7 @@ UNROLL ?= --steps 1000
 EXPERTS ?= --count 20 --epochs 30
 # All students alike; STUDENT_plain and STUDENT_shapelets add to it for one kind, STUDENT_METHOD for the sets of
 # one method, such as STUDENT_random.
-STUDENT ?= --batch 256 --rate 0.0003 --steps 2000
+STUDENT ?= --steps 1000
 
 # ---- The sets: the paper's splits (in shares where only part of the set is there) ----
 
@@ -72,7 +72,6 @@ Sleep_DC := --steps 300
 Sleep_DSA := --steps 300
 Sleep_EXPERTS := --count 5 --epochs 12
 Sleep_CONDTSC := --steps 50
-Sleep_STUDENT := --batch 256 --rate 0.0003 --steps 1000
 
 TiselacNDVI_LABEL := Tiselac, NDVI only
 TiselacNDVI_SPLIT := --train 0.79997 --val 0.10002 --test rest

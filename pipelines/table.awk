@@ -4,6 +4,7 @@
 function name_methods(names) {
     names["random"] = "Random"
     names["random-soft"] = "Random, soft labels"
+    names["random-shapelets"] = "Random, soft labels of ShapeCond's teacher"
     names["herding"] = "Herding"
     names["herding-soft"] = "Herding, soft labels"
     names["kcenter"] = "K-Center"
