@@ -72,6 +72,8 @@ Sleep_DC := --steps 300
 Sleep_DSA := --steps 300
 Sleep_EXPERTS := --count 5 --epochs 12
 Sleep_CONDTSC := --steps 50
+Sleep_UNROLL := --steps 200
+Sleep_STUDENT := --steps 500
 
 TiselacNDVI_LABEL := Tiselac, NDVI only
 TiselacNDVI_SPLIT := --train 0.79997 --val 0.10002 --test rest
@@ -85,3 +87,4 @@ Pedestrian_CANDIDATES := --lengths 3-6 --window 2
 Pedestrian_PRUNE := --per-class 40
 Pedestrian_EXPERTS := --count 5 --epochs 22
 Pedestrian_CONDTSC := --steps 50
+Pedestrian_UNROLL := --steps 200

@@ -135,7 +135,7 @@ needs_shapecond-unroll-shapelets = $(needs_shapecond-unroll) $(T)/pool.slp
 ALL_METHODS := random random-soft random-shapelets herding herding-soft kcenter kmeans dc dsa dm mtt condtsc \
   sre2l shapecond unroll shapecond-unroll shapecond-unroll-shapelets
 # Not in a table unless they are asked for.
-OPTIONAL_METHODS := herding-soft kmeans dm shapecond-unroll-shapelets
+OPTIONAL_METHODS := herding-soft kmeans dm unroll
 program_of = $(firstword $(run_$(1)))
 programs := $(sort $(foreach m,$(ALL_METHODS),$(call program_of,$(m))))
 have := $(foreach program,$(programs),$(if $(shell command -v $(program)),$(program)))
