@@ -16,7 +16,7 @@ SEEDS ?= 5
 STUDENTS ?= plain shapelets
 SPCS ?= 1 5 10
 
-# ---- The stages ----
+# ---- The stages: what is not said is as the programs choose it ----
 
 IMPORT ?=
 SPLIT ?= --train 0.6 --val 0.2 --test rest
@@ -42,8 +42,7 @@ UNROLL ?= --steps 300
 EXPERTS ?= --count 20 --epochs 30
 # All students alike; STUDENT_plain and STUDENT_shapelets add to it for one kind, STUDENT_METHOD for the sets of
 # one method, such as STUDENT_random.
-STUDENT ?=
-STUDENT_plain ?= --steps 2000
+STUDENT ?= --steps 1000
 STUDENT_shapelets ?= --steps 400
 # unroll learns for one way of training, which is a part of it.
 STUDENT_unroll ?= --optimiser sgd --rate 0.003
@@ -78,6 +77,8 @@ Sleep_DC := --steps 300
 Sleep_DSA := --steps 300
 Sleep_EXPERTS := --count 5 --epochs 12
 Sleep_CONDTSC := --steps 50
+Sleep_UNROLL := --steps 200
+Sleep_STUDENT := --steps 500
 
 TiselacNDVI_LABEL := Tiselac, NDVI only
 TiselacNDVI_SPLIT := --train 0.79997 --val 0.10002 --test rest
@@ -91,3 +92,4 @@ Pedestrian_CANDIDATES := --lengths 3-6 --window 2
 Pedestrian_PRUNE := --per-class 40
 Pedestrian_EXPERTS := --count 5 --epochs 22
 Pedestrian_CONDTSC := --steps 50
+Pedestrian_UNROLL := --steps 200
