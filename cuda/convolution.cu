@@ -13,7 +13,7 @@
  *
  * cuDNN is asked for its algorithms in the order that it expects to be fastest, which depends on
  * nothing but the shapes and the GPU; the first that always gives the same bits is taken.  TF32 is
- * not used. */
+ * not used.  Where cuDNN has nothing to offer for a shape, cuBLAS multiplies tap by tap. */
 #include "device.h"
 
 enum {
@@ -36,6 +36,17 @@ static size_t halo_of(const struct conv1d_shape *shape)
 static bool is_linear(const struct conv1d_shape *shape)
 {
     return shape->kernel == 1;
+}
+
+/* What all of this relies on. */
+static bool is_dense(const struct conv1d_shape *shape)
+{
+    size_t width = shape->steps + 2 * halo_of(shape);
+
+    return shape->input_sample == width * shape->input_stride &&
+           shape->output_sample == shape->steps * shape->output_stride &&
+           shape->input_gradient_sample == shape->steps * shape->input_stride &&
+           shape->output_gradient_sample == width * shape->output_stride;
 }
 
 /* ---- Kernels ---- */
@@ -150,6 +161,8 @@ static void pack(const struct conv1d_shape *shape, const float *weight, const fl
     size_t kernel = shape->kernel, ins = shape->input_stride, outs = shape->output_stride;
     size_t of_output = shape->inputs * kernel, of_input = kernel;
 
+    if (!is_dense(shape))
+        cuda_fault("convolutions", "have gaps that cuDNN is not told of");
     if (forward) {
         LAUNCH(pack_bias_kernel, along(outs), LINE, outs, shape->outputs, bias, forward);
         LAUNCH(pack_kernel, across(ins, outs * kernel, 1), dim3(WIDE, HIGH), outs, kernel, ins,
@@ -236,79 +249,125 @@ template <class Proposal> static bool will_do(const Proposal *proposal)
            proposal->determinism == CUDNN_DETERMINISTIC && proposal->memory <= PRODUCT_BYTES;
 }
 
+/* Whether a call succeeded; what cuDNN does not support is no fault. */
+static bool is_supported(cudnnStatus_t status, const char *call)
+{
+    return (int)status / 1000 != CUDNN_STATUS_NOT_SUPPORTED / 1000 && cudnn_check(status, call);
+}
+#define SUPPORTED(call) is_supported((call), #call)
+
 static bool choose_forward(struct plan *plan)
 {
     cudnnConvolutionFwdAlgoPerf_t proposals[MOST_ALGORITHMS];
-    int count = 0;
+    int count = 0, i = 0;
 
-    if (!CUDNN(cudnnGetConvolutionForwardAlgorithm_v7(cuda_cudnn(), plan->x, plan->w,
-                                                      plan->convolution, plan->y, MOST_ALGORITHMS,
-                                                      &count, proposals)))
+    if (!SUPPORTED(cudnnGetConvolutionForwardAlgorithm_v7(cuda_cudnn(), plan->x, plan->w,
+                                                          plan->convolution, plan->y,
+                                                          MOST_ALGORITHMS, &count, proposals)))
         return false;
-    for (int i = 0; i < count; i++) {
-        if (!will_do(&proposals[i]))
-            continue;
-        plan->forward = proposals[i].algo;
-        return CUDNN(cudnnGetConvolutionForwardWorkspaceSize(cuda_cudnn(), plan->x, plan->w,
-                                                             plan->convolution, plan->y,
-                                                             plan->forward, &plan->bytes));
-    }
-    cuda_fault("cuDNN", "has no algorithm for a convolution of this shape that repeats its bits");
-    return false;
+    while (i < count && !will_do(&proposals[i]))
+        i++;
+    if (i == count)
+        return false;
+    plan->forward = proposals[i].algo;
+    return SUPPORTED(cudnnGetConvolutionForwardWorkspaceSize(
+        cuda_cudnn(), plan->x, plan->w, plan->convolution, plan->y, plan->forward, &plan->bytes));
 }
 
 static bool choose_backward(struct plan *plan)
 {
     cudnnConvolutionBwdFilterAlgoPerf_t proposals[MOST_ALGORITHMS];
-    int count = 0;
+    int count = 0, i = 0;
 
-    if (!CUDNN(cudnnGetConvolutionBackwardFilterAlgorithm_v7(cuda_cudnn(), plan->x, plan->y,
-                                                             plan->convolution, plan->w,
-                                                             MOST_ALGORITHMS, &count, proposals)))
+    if (!SUPPORTED(cudnnGetConvolutionBackwardFilterAlgorithm_v7(
+            cuda_cudnn(), plan->x, plan->y, plan->convolution, plan->w, MOST_ALGORITHMS, &count,
+            proposals)))
         return false;
-    for (int i = 0; i < count; i++) {
-        if (!will_do(&proposals[i]))
-            continue;
-        plan->backward = proposals[i].algo;
-        return CUDNN(cudnnGetConvolutionBackwardFilterWorkspaceSize(cuda_cudnn(), plan->x, plan->y,
-                                                                    plan->convolution, plan->w,
-                                                                    plan->backward, &plan->bytes));
-    }
-    cuda_fault("cuDNN", "has no algorithm for weights of this shape that repeats its bits");
-    return false;
+    while (i < count && !will_do(&proposals[i]))
+        i++;
+    if (i == count)
+        return false;
+    plan->backward = proposals[i].algo;
+    return SUPPORTED(cudnnGetConvolutionBackwardFilterWorkspaceSize(
+        cuda_cudnn(), plan->x, plan->y, plan->convolution, plan->w, plan->backward, &plan->bytes));
 }
 
-/* The plan for a product, made when it is first asked for; NULL if there can be none. */
-static const struct plan *plan_for(const struct product *product)
+/* The plan for a product, made when it is first asked for; NULL if there is no room for more. */
+static struct plan *plan_for(const struct product *product)
 {
     static struct plan plans[MOST_PLANS];
     static size_t count;
 
     for (size_t i = 0; i < count; i++)
         if (same_product(&plans[i].product, product))
-            return plans[i].usable ? &plans[i] : NULL;
-    if (count == MOST_PLANS) {
-        cuda_fault("convolutions", "too many shapes");
+            return &plans[i];
+    if (count == MOST_PLANS)
         return NULL;
-    }
     struct plan *plan = &plans[count++];
     plan->product = *product;
     plan->usable =
         describe(plan) && (product->weights ? choose_backward(plan) : choose_forward(plan));
-    return plan->usable ? plan : NULL;
+    return plan;
 }
 
-/* y = beta y + x * w. */
-static void convolve(const struct product *product, const float *x, const float *w, float beta,
-                     float *y)
+/* y = beta y + x * w by cuDNN; false if it cannot. */
+static bool convolve_by_plan(struct plan *plan, const float *x, const float *w, float beta,
+                             float *y)
 {
-    const struct plan *plan = plan_for(product);
     const float one = 1.0f;
-    void *scratch = plan ? cuda_scratch(SCRATCH_PRODUCT, plan->bytes) : NULL;
+    void *scratch = plan && plan->usable ? cuda_scratch(SCRATCH_PRODUCT, plan->bytes) : NULL;
 
     if (scratch)
-        CUDNN(cudnnConvolutionForward(cuda_cudnn(), &one, plan->x, x, plan->w, w, plan->convolution,
-                                      plan->forward, scratch, plan->bytes, &beta, plan->y, y));
+        plan->usable = SUPPORTED(cudnnConvolutionForward(cuda_cudnn(), &one, plan->x, x, plan->w, w,
+                                                         plan->convolution, plan->forward, scratch,
+                                                         plan->bytes, &beta, plan->y, y));
+    return scratch && plan->usable;
+}
+
+/* The same by cuBLAS: one product for each tap and all samples. */
+static void convolve(const struct product *p, const float *x, const float *w, float beta, float *y)
+{
+    const float one = 1.0f;
+
+    if (convolve_by_plan(plan_for(p), x, w, beta, y))
+        return;
+    for (size_t k = 0; k < p->kernel; k++)
+        CUBLAS(cublasSgemmStridedBatched(
+            cuda_cublas(), CUBLAS_OP_T, CUBLAS_OP_N, (int)p->outs, (int)p->out_width, (int)p->ins,
+            &one, w + k * p->ins, (int)(p->kernel * p->ins), 0, x + k * p->ins, (int)p->ins,
+            (long long)(p->width * p->ins), k ? &one : &beta, y, (int)p->outs,
+            (long long)(p->out_width * p->outs), (int)p->count));
+}
+
+/* Adds to dw the gradient of the weights, by cuDNN; false if it cannot. */
+static bool add_weights_by_plan(struct plan *plan, const float *x, const float *dy, float *dw)
+{
+    const float one = 1.0f;
+    void *scratch = plan && plan->usable ? cuda_scratch(SCRATCH_PRODUCT, plan->bytes) : NULL;
+
+    if (scratch)
+        plan->usable = SUPPORTED(cudnnConvolutionBackwardFilter(
+            cuda_cudnn(), &one, plan->x, x, plan->y, dy, plan->convolution, plan->backward, scratch,
+            plan->bytes, &one, plan->w, dw));
+    return scratch && plan->usable;
+}
+
+/* The same by cuBLAS: one product for each tap, of all steps of all samples as one matrix.  Where a
+ * shift mixes neighbouring samples up, the halo of dy is zero. */
+static void add_weights(const struct product *p, const float *x, const float *dy, float *dw)
+{
+    const float one = 1.0f;
+
+    if (add_weights_by_plan(plan_for(p), x, dy, dw))
+        return;
+    for (size_t k = 0; k < p->kernel; k++) {
+        size_t ahead = k > p->pad ? k - p->pad : 0, behind = k < p->pad ? p->pad - k : 0;
+        size_t rows = p->count * p->width - ahead - behind;
+
+        CUBLAS(cublasSgemm(cuda_cublas(), CUBLAS_OP_N, CUBLAS_OP_T, (int)p->ins, (int)p->outs,
+                           (int)rows, &one, x + ahead * p->ins, (int)p->ins, dy + behind * p->outs,
+                           (int)p->outs, &one, dw + k * p->ins, (int)(p->kernel * p->ins)));
+    }
 }
 
 /* ---- Functions ---- */
@@ -359,7 +418,7 @@ static void backward_input(const struct conv1d_shape *shape, size_t count, const
 
 static void add_bias_gradient(size_t rows, size_t columns, const float *dout, float *dbias)
 {
-    dim3 grid(blocks_of(columns, WIDE, MOST_LINES), blocks_of(rows, HIGH * 32, 256));
+    dim3 grid((unsigned)((columns + WIDE - 1) / WIDE), blocks_of(rows, HIGH * 32, 256));
     double *partial = (double *)cuda_scratch(SCRATCH_SUMS, grid.y * columns * sizeof *partial);
 
     if (!partial)
@@ -382,13 +441,7 @@ static void backward_weight(const struct conv1d_shape *shape, size_t count, cons
                            (int)(count * shape->steps), &one, in, (int)ins, dout, (int)outs, &one,
                            to, (int)ins));
     } else {
-        const struct plan *plan = plan_for(&product);
-        void *scratch = plan ? cuda_scratch(SCRATCH_PRODUCT, plan->bytes) : NULL;
-
-        if (scratch)
-            CUDNN(cudnnConvolutionBackwardFilter(
-                cuda_cudnn(), &one, plan->x, in - halo * ins, plan->y, dout - halo * outs,
-                plan->convolution, plan->backward, scratch, plan->bytes, &one, plan->w, to));
+        add_weights(&product, in - halo * ins, dout - halo * outs, to);
     }
     if (bias) /* the halo adds nothing */
         add_bias_gradient(count * width, outs, dout - halo * outs, to + shape->kernel * ins * outs);

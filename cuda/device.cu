@@ -110,7 +110,9 @@ void *cuda_memory(size_t bytes)
     }
     if (!cuda_check(status, "cudaMalloc"))
         return NULL;
+    /* Streams do not wait for the default one, which zeroes it. */
     CUDA(cudaMemset(memory, 0, bytes ? bytes : 1));
+    CUDA(cudaStreamSynchronize(0));
     return memory;
 }
 
@@ -120,15 +122,7 @@ void *cuda_copy(const void *host, size_t bytes)
 
     if (memory && bytes)
         CUDA(cudaMemcpy(memory, host, bytes, cudaMemcpyHostToDevice));
-    return memory;
-}
-
-static void *allocate(size_t bytes)
-{
-    void *memory = cuda_memory(bytes);
-
-    /* The default stream, which zeroed it, and ours do not wait for each other. */
-    CUDA(cudaStreamSynchronize(0));
+    CUDA(cudaStreamSynchronize(0)); /* the copy may return before it has arrived */
     return memory;
 }
 
@@ -163,7 +157,6 @@ void *cuda_scratch(enum scratch_kind kind, size_t bytes)
         cuda_fault("scratch memory", "out of memory");
         return NULL;
     }
-    CUDA(cudaStreamSynchronize(0));
     scratch->memory[scratch->count++] = memory;
     scratch->bytes = bytes;
     return memory;
@@ -291,7 +284,7 @@ void cuda_fill_memory(struct backend *backend)
     backend->host_memory = false;
     backend->queue = QUEUE;
     backend->fault = cuda_fault_text;
-    backend->allocate = allocate;
+    backend->allocate = cuda_memory;
     backend->release = release;
     backend->upload = upload;
     backend->download = download;
@@ -350,8 +343,7 @@ static bool open_device(void)
     /* Its own memory, because what it would allocate itself cannot be captured. */
     device.cublas_memory = cuda_memory(CUBLAS_BYTES);
     return device.cublas_memory &&
-           CUBLAS(cublasSetWorkspace(device.cublas, device.cublas_memory, CUBLAS_BYTES)) &&
-           CUDA(cudaStreamSynchronize(0));
+           CUBLAS(cublasSetWorkspace(device.cublas, device.cublas_memory, CUBLAS_BYTES));
 }
 
 extern "C" __attribute__((visibility("default"))) int shapecond_cuda_open(

@@ -33,7 +33,7 @@ cudnnHandle_t cuda_cudnn(void);
 enum scratch_kind { SCRATCH_PRODUCT, SCRATCH_SUMS, SCRATCH_KINDS };
 void *cuda_scratch(enum scratch_kind kind, size_t bytes);
 
-/* Zeroed memory that is not part of any stream's work yet; NULL if there is none. */
+/* Zeroed memory; NULL if there is none. */
 void *cuda_memory(size_t bytes);
 /* A copy of an array of the host; NULL if there is no memory. */
 void *cuda_copy(const void *host, size_t bytes);

@@ -46,10 +46,14 @@ enum {
     MOST_LINES = 1 << 20, /* blocks along x */
 };
 
+/* At most so many; the kernel goes round. */
 static inline unsigned blocks_of(size_t items, size_t each, size_t most)
 {
     size_t blocks = (items + each - 1) / each;
 
+#ifndef __CUDACC__
+    most = fake_most_blocks(most);
+#endif
     return (unsigned)(blocks == 0 ? 1 : blocks < most ? blocks : most);
 }
 

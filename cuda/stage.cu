@@ -210,7 +210,7 @@ static double *sum_groups(const struct stage_call *call, enum sums sums, size_t 
 
     *groups = has_samples(&call->stage) ? call->count : 1;
     size_t rows = steps * call->count / *groups;
-    dim3 grid(blocks_of(shape->stride, WIDE, MOST_LINES),
+    dim3 grid((unsigned)((shape->stride + WIDE - 1) / WIDE),
               blocks_of(rows, HIGH * ROWS_OF_THREAD, MOST_PARTS), blocks_of(*groups, 1, MOST_GRID));
     size_t parts = grid.y;
     double *total =

@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "common/cli.h"
+#include "common/device.h"
 #include "common/progress.h"
 #include "learn/examples.h"
 #include "match/experts.h"
@@ -13,6 +14,7 @@
 struct experts_cli {
     struct cli_common common;
     const char *network, *labels;
+    int device;
     struct expert_options experts;
 };
 
@@ -35,6 +37,7 @@ static const struct cli_option options[] = {
      .high = 1000},
     {0, "checkpoint", "FILE", CLI_FILE, CLI_AT(experts_cli, experts.checkpoint),
      "keep finished experts there, and go on from it if the run was interrupted"},
+    DEVICE_OPTION(experts_cli),
     {0, "labels", "FILE", CLI_FILE, CLI_AT(experts_cli, labels),
      "file that holds the labels alone"},
     {0},
@@ -71,6 +74,7 @@ int main(int argc, char **argv)
     cli_parse(argc, argv, &program, &opt);
     cli_check(examples_read(cli_input(&opt.common), opt.labels, &none, &set));
     cli_check(examples_architecture(&set, opt.network, &opt.experts.architecture));
+    opt.experts.backend = device_chosen(opt.device, false).backend;
     opt.experts.seed = opt.common.seed;
     opt.experts.progress = show_epoch;
     digests[0] = set.dataset.digest;

@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "common/cli.h"
+#include "common/device.h"
 #include "common/progress.h"
 #include "common/shapelets.h"
 #include "learn/examples.h"
@@ -15,7 +16,7 @@
 
 struct match_cli {
     struct cli_common common;
-    int method, start, optimiser;
+    int method, start, optimiser, device;
     const char *network, *experts, *from, *labels;
     struct shapelets_cli shapelets;
     struct match_options match; /* what is 0 or NaN is set by the method */
@@ -72,6 +73,7 @@ static const struct cli_option options[] = {
      "keep the state there, and go on from it if the run was interrupted"},
     {0, "checkpoint-every", "N", CLI_SIZE, CLI_AT(match_cli, match.checkpoint_every),
      "steps from one writing of it to the next", .low = 1, .unrecorded = true},
+    DEVICE_OPTION(match_cli),
     {0, "labels", "FILE", CLI_FILE, CLI_AT(match_cli, labels), "file that holds the labels alone"},
     {0},
 };
@@ -101,6 +103,8 @@ static void check_usage(const struct match_cli *opt)
         cli_usage("--from and --shapelets are of no use to %s", match_method_names[opt->method]);
     if (opt->from && opt->start != MATCH_START_DEFAULT)
         cli_usage("--from and --init exclude each other");
+    if (opt->method == MATCH_UNROLL && opt->device == DEVICE_CUDA)
+        cli_usage("unroll runs on the processor only");
 }
 
 /* The set to start from, and the transform of its series. */
@@ -183,6 +187,8 @@ int main(int argc, char **argv)
 
     cli_parse(argc, argv, &program, &opt);
     check_usage(&opt);
+    opt.match.backend =
+        device_chosen(opt.method == MATCH_UNROLL ? DEVICE_CPU : opt.device, false).backend;
     source = shapelets_source(&opt.shapelets, NULL, &pool);
     cli_check(examples_read(cli_input(&opt.common), opt.labels, &source, &set));
     cli_check(examples_architecture(&set, opt.network, &opt.match.architecture));

@@ -11,6 +11,7 @@
 #include "base/random.h"
 #include "match/experts_checkpoint.h"
 #include "nn/backend_cpu.h"
+#include "nn/memory.h"
 #include "nn/optimiser.h"
 
 struct expert_options expert_defaults(void)
@@ -86,9 +87,12 @@ static struct error *school_make(struct school *school)
 {
     const struct expert_options *options = school->options;
 
+    TRY(model_new_on(&options->architecture, options->two_towers, options->backend,
+                     &school->model));
     school->batch = batch_size(options, school->set->count);
     school->places = parallel_threads() < options->count ? parallel_threads() : options->count;
-    TRY(model_new(&options->architecture, options->two_towers, &school->model));
+    if (school->model.network->backend->whole_batch)
+        school->places = 1;
     school->apprentices = calloc(school->places, sizeof *school->apprentices);
     if (!school->apprentices)
         return error_memory("experts");
@@ -174,6 +178,7 @@ static struct error *train_expert(struct school *school, struct apprentice *one,
         double loss = train_epoch(school, one, expert, epoch);
         size_t done = atomic_fetch_add(&school->done, 1) + 1;
 
+        TRY(backend_check(school->model.network->backend));
         if (!isfinite(loss))
             return error_make("expert %zu, epoch %zu: the loss is no longer a number; a smaller "
                               "rate than %g may help",

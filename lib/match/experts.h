@@ -29,6 +29,7 @@ struct expert_options {
     double rate, momentum; /* of stochastic gradient descent */
     double decay;          /* weight decay */
     uint64_t seed;
+    const struct backend *backend; /* where they are trained; NULL: the processor */
     const char
         *checkpoint; /* file that keeps the finished experts of an interrupted run, or NULL */
 

@@ -12,6 +12,7 @@
 #include "match/method.h"
 #include "match/start.h"
 #include "nn/backend_cpu.h"
+#include "nn/memory.h"
 
 const char *const match_method_names[] = {"dc", "dsa", "dm", "mtt", "condtsc", "unroll", NULL};
 
@@ -314,6 +315,8 @@ static struct error *take_step(struct condensation *m, size_t step, double *loss
     if (groups[2].count)
         condensed.rate = exp(groups[2].values[0]);
     *loss = m->method->step(m->state, step, &condensed, &gradient);
+    if (options->backend)
+        TRY(backend_check(options->backend));
     if (!isfinite(*loss))
         return error_make("step %zu: the loss is no longer a number; a smaller %s than %g may help",
                           step + 1, options->method == MATCH_UNROLL ? "--student-rate" : "--rate",

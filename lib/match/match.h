@@ -57,6 +57,7 @@ struct match_options {
     enum match_optimiser optimiser; /* of the series */
     double rate;                    /* of the series; falls to 0 by a cosine */
     uint64_t seed;
+    const struct backend *backend; /* where the networks run; NULL: the processor */
 
     size_t batch; /* dc, dsa, dm: real series of a class in a step; mtt, condtsc: condensed series
                      in a step of a student; unroll: real series in a step */

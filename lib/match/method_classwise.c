@@ -72,9 +72,9 @@ static struct error *make_training(struct classwise *c)
 }
 
 /* With fewer classes than threads it is better to split up the work of each class. */
-static size_t slots_for(size_t classes)
+static size_t slots_for(const struct backend *backend, size_t classes)
 {
-    return classes >= parallel_threads() ? parallel_threads() : 1;
+    return !backend->whole_batch && classes >= parallel_threads() ? parallel_threads() : 1;
 }
 
 static struct error *make(struct classwise *c)
@@ -82,10 +82,10 @@ static struct error *make(struct classwise *c)
     const struct match_problem *problem = c->problem;
     size_t classes = problem->set->classes;
 
-    TRY(model_new(&problem->options->architecture, false, &c->model));
+    TRY(model_new_on(&problem->options->architecture, false, problem->options->backend, &c->model));
     c->values = calloc(c->model.parameter_count + c->model.buffer_count, sizeof *c->values);
     c->losses = calloc(classes, sizeof *c->losses);
-    c->slots = slots_for(classes);
+    c->slots = slots_for(c->model.network->backend, classes);
     c->slot = calloc(c->slots, sizeof *c->slot);
     if (!c->values || !c->losses || !c->slot)
         return error_memory("matching");

@@ -54,8 +54,8 @@ static struct error *make(struct following *following)
     following->picks = calloc(options->student_steps, following->batch * sizeof *following->picks);
     if (!following->order || !following->picks)
         return error_memory("matching");
-    TRY(model_new(&options->experts->architecture, options->experts->two_towers,
-                  &following->model));
+    TRY(model_new_on(&options->experts->architecture, options->experts->two_towers,
+                     options->backend, &following->model));
     TRY(trajectory_new(&following->model, &trajectory, &following->trajectory));
     if (dual)
         TRY(views_new(problem->count * problem->set->channels, problem->set->length,

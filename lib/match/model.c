@@ -7,10 +7,17 @@
 #include "match/spectrum.h"
 #include "nn/backend_cpu.h"
 
+/* What a tower is given and gives, on a device that has memory of its own. */
+struct copies {
+    float *x, *dx, *parameters, *buffers, *gradient, *direction, *dlogits, *dembedding;
+    float *logits, *rlogits, *embedding; /* host memory */
+};
+
 struct model_run {
     const struct model *model;
     size_t most, count;
     struct pass *passes[MODEL_TOWERS];
+    struct copies copies[MODEL_TOWERS];
     struct spectrum *spectrum;
     float *spectra, *dspectra; /* (N, C, L) of two towers */
     float *logits, *rlogits;   /* (N, V), the sums of both */
@@ -24,10 +31,32 @@ struct model_run {
 struct error *model_new(const struct architecture *architecture, bool two_towers,
                         struct model *model)
 {
+    return model_new_on(architecture, two_towers, NULL, model);
+}
+
+static struct error *make_networks(const struct backend *backend, struct model *model)
+{
+    TRY(network_new(&model->architecture, backend ? backend : backend_cpu(), &model->network));
+    if (model->network->backend->host_memory)
+        model->described = model->network;
+    else
+        TRY(network_new(&model->architecture, backend_cpu(), &model->described));
+    return NULL;
+}
+
+struct error *model_new_on(const struct architecture *architecture, bool two_towers,
+                           const struct backend *backend, struct model *model)
+{
+    struct error *error;
+
     *model = (struct model){.architecture = *architecture, .towers = two_towers ? 2 : 1};
     if (two_towers && architecture->features)
         return error_make("network: two towers take no shapelet features");
-    TRY(network_new(architecture, backend_cpu(), &model->network));
+    error = make_networks(backend, model);
+    if (error) {
+        model_free(model);
+        return error;
+    }
     model->parameter_count = model->towers * model->network->parameter_count;
     model->buffer_count = model->towers * model->network->buffer_count;
     model->embedding = model->towers * model->network->embedding;
@@ -36,8 +65,10 @@ struct error *model_new(const struct architecture *architecture, bool two_towers
 
 void model_free(struct model *model)
 {
+    if (model->described != model->network)
+        network_free(model->described);
     network_free(model->network);
-    model->network = NULL;
+    model->network = model->described = NULL;
 }
 
 static const struct network_view *last_layer(const struct network *network, const char *name)
@@ -56,7 +87,7 @@ static void scale_view(const struct network_view *view, float factor, float *par
 void model_initialise(const struct model *model, uint64_t seed, uint64_t index, float *parameters,
                       float *buffers)
 {
-    const struct network *network = model->network;
+    const struct network *network = model->described;
     const struct network_view *weight = last_layer(network, "classifier.weight");
     const struct network_view *bias = last_layer(network, "classifier.bias");
     float share = (float)sqrt(1.0 / (double)model->towers);
@@ -69,6 +100,81 @@ void model_initialise(const struct model *model, uint64_t seed, uint64_t index, 
         scale_view(weight, share, own);
         scale_view(bias, tower == 0 ? share : 0, own);
     }
+}
+
+/* ---- Copies ---- */
+
+static const struct backend *backend_of(const struct model_run *run)
+{
+    return run->model->network->backend;
+}
+
+static struct error *make_copies(const struct model_run *run, struct copies *c)
+{
+    const struct network *network = run->model->network;
+    const struct backend *backend = network->backend;
+    size_t series = run->most * network->architecture.channels * network->architecture.length;
+    size_t logits = run->most * network->architecture.classes;
+    size_t embedding = run->most * network->embedding;
+
+    c->x = backend->allocate(series * sizeof *c->x);
+    c->dx = backend->allocate(series * sizeof *c->dx);
+    c->parameters = backend->allocate(network->parameter_count * sizeof *c->parameters);
+    c->buffers = backend->allocate((network->buffer_count + 1) * sizeof *c->buffers);
+    c->gradient = backend->allocate(network->parameter_count * sizeof *c->gradient);
+    c->direction = backend->allocate(network->parameter_count * sizeof *c->direction);
+    c->dlogits = backend->allocate(logits * sizeof *c->dlogits);
+    c->dembedding = backend->allocate(embedding * sizeof *c->dembedding);
+    c->logits = calloc(logits, sizeof *c->logits);
+    c->rlogits = calloc(logits, sizeof *c->rlogits);
+    c->embedding = calloc(embedding, sizeof *c->embedding);
+    if (!c->x || !c->dx || !c->parameters || !c->buffers || !c->gradient || !c->direction ||
+        !c->dlogits || !c->dembedding || !c->logits || !c->rlogits || !c->embedding)
+        return error_memory("a batch on the device");
+    return NULL;
+}
+
+static void free_copies(const struct backend *backend, struct copies *c)
+{
+    float *const memory[] = {c->x,        c->dx,        c->parameters, c->buffers,
+                             c->gradient, c->direction, c->dlogits,    c->dembedding};
+
+    for (size_t i = 0; i < sizeof memory / sizeof memory[0]; i++)
+        backend->release(memory[i]);
+    free(c->logits);
+    free(c->rlogits);
+    free(c->embedding);
+}
+
+/* An array of the host for the device: itself, or its copy. */
+static const float *give(const struct model_run *run, const float *host, float *copy, size_t count)
+{
+    if (!host || backend_of(run)->host_memory)
+        return host;
+    backend_of(run)->upload(copy, host, count * sizeof *copy);
+    return copy;
+}
+
+/* Where the device is to write what goes to an array of the host; then brings it there. */
+static float *place(const struct model_run *run, float *host, float *copy)
+{
+    return !host || backend_of(run)->host_memory ? host : copy;
+}
+
+static void take(const struct model_run *run, float *host, const float *copy, size_t count)
+{
+    if (host && !backend_of(run)->host_memory)
+        backend_of(run)->download(host, copy, count * sizeof *host);
+}
+
+/* What the device has, for the host: itself, or its copy. */
+static const float *seen(const struct model_run *run, const float *memory, float *copy,
+                         size_t count)
+{
+    if (backend_of(run)->host_memory)
+        return memory;
+    take(run, copy, memory, count);
+    return copy;
 }
 
 /* ---- Runs ---- */
@@ -93,6 +199,8 @@ static struct error *make_run(unsigned flags, struct model_run *run)
 
     for (size_t tower = 0; tower < run->model->towers; tower++)
         TRY(pass_new(run->model->network, run->most, flags, &run->passes[tower]));
+    for (size_t tower = 0; tower < run->model->towers && !backend_of(run)->host_memory; tower++)
+        TRY(make_copies(run, &run->copies[tower]));
     run->logits = calloc(logits, sizeof *run->logits);
     run->rlogits = calloc(logits, sizeof *run->rlogits);
     run->dlogits = calloc(logits, sizeof *run->dlogits);
@@ -125,8 +233,10 @@ void model_run_free(struct model_run *run)
 {
     if (!run)
         return;
-    for (size_t tower = 0; tower < MODEL_TOWERS; tower++)
+    for (size_t tower = 0; tower < MODEL_TOWERS; tower++) {
         pass_free(run->passes[tower]);
+        free_copies(backend_of(run), &run->copies[tower]);
+    }
     spectrum_free(run->spectrum);
     free(run->spectra);
     free(run->dspectra);
@@ -143,11 +253,21 @@ static size_t rows_of(const struct model_run *run)
     return run->count * run->model->architecture.channels;
 }
 
+static size_t series_of(const struct model_run *run)
+{
+    return rows_of(run) * run->model->architecture.length;
+}
+
+static size_t logits_of(const struct model_run *run)
+{
+    return run->count * run->model->architecture.classes;
+}
+
 /* The sum of what the towers say, in `sum` if there are two. */
 static const float *add_towers(const struct model_run *run, const float *const parts[MODEL_TOWERS],
                                float *sum)
 {
-    size_t count = run->count * run->model->architecture.classes;
+    size_t count = logits_of(run);
 
     if (run->model->towers == 1)
         return parts[0];
@@ -165,16 +285,23 @@ const float *model_forward(struct model_run *run, const struct model_batch *batc
     if (run->model->towers > 1)
         spectrum_forward(run->spectrum, rows_of(run), batch->x, run->spectra);
     for (size_t tower = 0; tower < run->model->towers; tower++) {
+        struct copies *copies = &run->copies[tower];
+        float *buffers = batch->buffers ? batch->buffers + tower * network->buffer_count : NULL;
         struct forward forward = {
             .count = batch->count,
-            .x = tower == 0 ? batch->x : run->spectra,
-            .parameters = batch->parameters + tower * network->parameter_count,
-            .buffers = batch->buffers ? batch->buffers + tower * network->buffer_count : NULL,
+            .x = give(run, tower == 0 ? batch->x : run->spectra, copies->x, series_of(run)),
+            .parameters = give(run, batch->parameters + tower * network->parameter_count,
+                               copies->parameters, network->parameter_count),
+            .buffers = place(run, buffers, copies->buffers),
             .same_parameters = batch->same_parameters,
             .training = batch->training,
             .momentum = batch->momentum};
 
-        parts[tower] = pass_forward(run->passes[tower], &forward);
+        give(run, buffers, copies->buffers, network->buffer_count);
+        parts[tower] =
+            seen(run, pass_forward(run->passes[tower], &forward), copies->logits, logits_of(run));
+        if (batch->training && batch->momentum > 0)
+            take(run, buffers, copies->buffers, network->buffer_count);
     }
     return add_towers(run, parts, run->logits);
 }
@@ -184,7 +311,8 @@ void model_embedding(const struct model_run *run, float *embedding)
     size_t own = run->model->network->embedding, all = run->model->embedding;
 
     for (size_t tower = 0; tower < run->model->towers; tower++) {
-        const float *from = pass_embedding(run->passes[tower]);
+        const float *from = seen(run, pass_embedding(run->passes[tower]),
+                                 run->copies[tower].embedding, run->count * own);
 
         for (size_t n = 0; n < run->count; n++)
             memcpy(embedding + n * all + tower * own, from + n * own, own * sizeof *from);
@@ -213,13 +341,19 @@ static void run_backward(struct model_run *run, backward_function *function, con
     const struct network *network = run->model->network;
 
     for (size_t tower = 0; tower < run->model->towers; tower++) {
+        struct copies *copies = &run->copies[tower];
         float *own = dparameters ? dparameters + tower * network->parameter_count : NULL;
-        struct backward backward = {.logits = dlogits,
-                                    .embedding = own_embedding(run, tower, dembedding),
-                                    .parameters = own,
-                                    .x = !dx || tower == 0 ? dx : run->dspectra};
+        float *own_dx = !dx || tower == 0 ? dx : run->dspectra;
+        struct backward backward = {.logits = give(run, dlogits, copies->dlogits, logits_of(run)),
+                                    .embedding =
+                                        give(run, own_embedding(run, tower, dembedding),
+                                             copies->dembedding, run->count * network->embedding),
+                                    .parameters = place(run, own, copies->gradient),
+                                    .x = place(run, own_dx, copies->dx)};
 
         function(run->passes[tower], &backward);
+        take(run, own, copies->gradient, network->parameter_count);
+        take(run, own_dx, copies->dx, series_of(run));
         if (own && tower > 0)
             scale_view(last_layer(network, "classifier.bias"), 0, own);
     }
@@ -239,9 +373,13 @@ const float *model_tangent_forward(struct model_run *run, const float *direction
     const float *parts[MODEL_TOWERS] = {NULL};
 
     for (size_t tower = 0; tower < run->model->towers; tower++) {
-        struct tangent tangent = {.parameters = direction + tower * network->parameter_count};
+        struct copies *copies = &run->copies[tower];
+        struct tangent tangent = {.parameters =
+                                      give(run, direction + tower * network->parameter_count,
+                                           copies->direction, network->parameter_count)};
 
-        parts[tower] = pass_tangent_forward(run->passes[tower], &tangent);
+        parts[tower] = seen(run, pass_tangent_forward(run->passes[tower], &tangent),
+                            copies->rlogits, logits_of(run));
     }
     return add_towers(run, parts, run->rlogits);
 }

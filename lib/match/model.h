@@ -6,7 +6,8 @@
  * and buffers are flat arrays as those of a network (network.h), the time tower's first.
  *
  * A model_run owns the memory for batches and works as a pass does: forward, backward, and the
- * tangents of both along a direction of the parameters. */
+ * tangents of both along a direction of the parameters.  On a device that is parallel inside, one
+ * run is used at a time. */
 #ifndef SC_MATCH_MODEL_H
 #define SC_MATCH_MODEL_H
 
@@ -24,12 +25,17 @@ struct model {
     struct architecture architecture; /* of each tower */
     size_t towers;                    /* 1 or 2 */
     struct network *network;          /* both towers are of one kind */
+    struct network *described;        /* the same on the processor, for names and first values */
     size_t parameter_count, buffer_count;
     size_t embedding; /* of all towers */
 };
 
 struct error *model_new(const struct architecture *architecture, bool two_towers,
                         struct model *model) MUST_CHECK;
+/* On a backend (NULL: the processor).  All arrays of a model and its runs are host memory even so:
+ * on a device of its own memory, runs copy what they are given and what they give. */
+struct error *model_new_on(const struct architecture *architecture, bool two_towers,
+                           const struct backend *backend, struct model *model) MUST_CHECK;
 /* Safe on one that is all zeros. */
 void model_free(struct model *model);
 

@@ -83,7 +83,7 @@ static struct error *start_embedded(const struct match_options *options, const s
     struct error *error;
     float *points;
 
-    TRY(model_new(&experts->architecture, experts->two_towers, &model));
+    TRY(model_new_on(&experts->architecture, experts->two_towers, options->backend, &model));
     points = calloc(set->count, model.embedding * sizeof *points);
     error = points ? NULL : error_memory("embeddings");
     if (!error)

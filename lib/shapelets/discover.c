@@ -12,7 +12,7 @@
 enum {
     LEAST_BATCH = 4,        /* blocks of eight series */
     CHECKS = 16,            /* looks at the bound of a candidate */
-    SERIES_PER_LOOK = 32,   /* whose measuring costs as much, for each class */
+    SERIES_PER_LOOK = 8,    /* whose measuring costs as much, for each class */
     TABLE_BYTES = 32 << 20, /* what a thread keeps of the candidates of a series at a time */
 };
 
@@ -226,7 +226,9 @@ static struct error *worker_make(const struct search *search, struct search_work
     TRY(candidates_clone(largest, &worker->kept));
     TRY(distance_scratch_make(largest, &worker->distance));
     if (search->options->device) {
-        worker->on_device = search->options->device->worker_open(largest, MOST_BATCH);
+        /* No batch has more blocks than the first. */
+        worker->on_device =
+            search->options->device->worker_open(largest, search->batches[0].end_block);
         if (!worker->on_device)
             return device_memory(search);
     }
@@ -380,9 +382,13 @@ static struct error *search_channel(struct search *search, size_t channel, struc
                                      .window = search->options->window,
                                      .length_normalised = search->options->length_normalised,
                                      .one_against_rest = search->options->one_against_rest};
+    double doubt;
 
     search->channel = channel;
     TRY(series_make(search, channel));
+    TRY(distance_doubt(&search->blocks, &doubt));
+    for (unsigned i = 0; i < search->worker_count; i++)
+        search->workers[i].distance.doubt = doubt;
     for (size_t i = 0; i < search->plan.lists; i++) {
         search->lists[i].count = 0;
         atomic_store(&search->entry[i], -1.0F);

@@ -66,6 +66,23 @@ struct fake_cuda_counts fake_cuda_counts(void)
     return counts;
 }
 
+bool fake_fails(const char *function)
+{
+    return failing == function;
+}
+
+static size_t most_blocks;
+
+void fake_cuda_limit_grids(size_t most)
+{
+    most_blocks = most;
+}
+
+size_t fake_most_blocks(size_t most)
+{
+    return most_blocks && most_blocks < most ? most_blocks : most;
+}
+
 static cudaError_t result(const char *function, bool fine, cudaError_t error)
 {
     if (failing == function)

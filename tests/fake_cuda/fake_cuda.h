@@ -11,10 +11,14 @@ extern "C" {
 #endif
 
 /* What the next calls meet. */
-void fake_cuda_set_gpus(int count);           /* 0: none; -1: no driver */
-void fake_cuda_set_memory(size_t bytes);      /* all that there is; 0: no end */
-void fake_cuda_fail(const char *function);    /* that call fails from now on; NULL: none */
+void fake_cuda_set_gpus(int count);      /* 0: none; -1: no driver */
+void fake_cuda_set_memory(size_t bytes); /* all that there is; 0: no end */
+/* That call fails from now on; "kernel": launches; "cuDNN proposes", "cuDNN runs": it supports
+ * nothing. NULL: none. */
+void fake_cuda_fail(const char *function);
 void fake_cuda_run_backwards(bool backwards); /* blocks and threads in descending order */
+
+void fake_cuda_limit_grids(size_t most); /* blocks in each direction; 0: no limit */
 
 /* What happened so far. */
 struct fake_cuda_counts {

@@ -28,6 +28,12 @@ extern bool fake_cuda_backwards;
 /* Makes thread i of the block the current one; false when there are no more. */
 bool fake_thread(unsigned i);
 
+/* A smaller limit for grids, so that kernels have to go round (fake_cuda_limit_grids). */
+size_t fake_most_blocks(size_t most);
+
+/* Whether that is to fail (fake_cuda_fail). */
+bool fake_fails(const char *function);
+
 /* Queues work: does it at once, or adds it to the graph that is being captured. */
 void fake_queue(cudaStream_t stream, std::function<void()> work);
 /* Runs one function for every block; false if the grid is none that a GPU would take. */

@@ -68,6 +68,21 @@ cublasStatus_t cublasSgemm(cublasHandle_t handle, cublasOperation_t op_a, cublas
     return CUBLAS_STATUS_SUCCESS;
 }
 
+cublasStatus_t cublasSgemmStridedBatched(cublasHandle_t handle, cublasOperation_t op_a,
+                                         cublasOperation_t op_b, int m, int n, int k,
+                                         const float *alpha, const float *a, int lda,
+                                         long long stride_a, const float *b, int ldb,
+                                         long long stride_b, const float *beta, float *c, int ldc,
+                                         long long stride_c, int batch)
+{
+    cublasStatus_t status = CUBLAS_STATUS_SUCCESS;
+
+    for (int i = 0; i < batch && status == CUBLAS_STATUS_SUCCESS; i++)
+        status = cublasSgemm(handle, op_a, op_b, m, n, k, alpha, a + i * stride_a, lda,
+                             b + i * stride_b, ldb, beta, c + i * stride_c, ldc);
+    return status;
+}
+
 /* ---- cuDNN ---- */
 
 struct fake_cudnn {
@@ -183,6 +198,8 @@ cudnnStatus_t cudnnGetConvolutionForwardAlgorithm_v7(
     (void)handle;
     if (!fits(x, w, convolution, y) || requested < 3)
         return CUDNN_STATUS_BAD_PARAM;
+    if (fake_fails("cuDNN proposes"))
+        return CUDNN_STATUS_NOT_SUPPORTED;
     *returned = 3;
     memset(results, 0, 3 * sizeof *results);
     /* Two that must not be taken: the one needs too much memory, the other does not work. */
@@ -230,6 +247,8 @@ cudnnStatus_t cudnnConvolutionForward(cudnnHandle_t handle, const void *alpha,
         algorithm != CUDNN_CONVOLUTION_FWD_ALGO_IMPLICIT_PRECOMP_GEMM ||
         bytes < scratch_bytes(x_descriptor, w_descriptor))
         return CUDNN_STATUS_BAD_PARAM;
+    if (fake_fails("cuDNN runs"))
+        return CUDNN_STATUS_NOT_SUPPORTED;
     fake_queue(handle->stream, [=] {
         memset(memory, 0xFF, bytes);
         for (size_t n = 0; n < out.n; n++)
@@ -256,7 +275,7 @@ cudnnStatus_t cudnnGetConvolutionBackwardFilterAlgorithm_v7(
     (void)handle;
     if (!fits(x, dw, convolution, dy) || requested < 2)
         return CUDNN_STATUS_BAD_PARAM;
-    *returned = 2;
+    *returned = fake_fails("cuDNN proposes") ? 1 : 2; /* the first must not be taken */
     memset(results, 0, 2 * sizeof *results);
     results[0].algo = CUDNN_CONVOLUTION_BWD_FILTER_ALGO_0;
     results[0].determinism = CUDNN_NON_DETERMINISTIC;
@@ -295,6 +314,8 @@ cudnnStatus_t cudnnConvolutionBackwardFilter(
         *(const float *)alpha != 1.0f || algorithm != CUDNN_CONVOLUTION_BWD_FILTER_ALGO_1 ||
         bytes < scratch_bytes(x_descriptor, dw_descriptor))
         return CUDNN_STATUS_BAD_PARAM;
+    if (fake_fails("cuDNN runs"))
+        return CUDNN_STATUS_NOT_SUPPORTED;
     fake_queue(handle->stream, [=] {
         memset(memory, 0xFF, bytes);
         for (size_t o = 0; o < filter.k; o++)

@@ -5,7 +5,7 @@
 
 fake=$SC_BUILD/tests/libshapecond-cuda-fake.so
 real=$SC_BUILD/lib/libshapecond-cuda.so
-computing='sc-shapelets sc-strans sc-teacher sc-synth sc-eval sc-select shapecond'
+computing='sc-shapelets sc-strans sc-teacher sc-synth sc-eval sc-select sc-experts sc-match shapecond'
 unset SHAPECOND_CUDA_PLUGIN
 
 sc-gen two-patterns -n 24 -o set.npy
@@ -72,6 +72,14 @@ test_that 'teacher, synthesis, students and choices work on another device' '
     sc-select -q -m herding -n 2 -t t.tch -s pool.slp -o cpu.npy set.npy
     sc-select -q -m herding -n 2 -t t.tch -s pool.slp --device cuda -o cuda.npy set.npy
     test "$(sc-info --json cuda.npy | json count)" = "$(sc-info --json cpu.npy | json count)"
+'
+test_that 'experts and matching work on another device' '
+    network="cnn depth=1 width=4 norm=instance"
+    sc-experts -q -c 1 -e 2 -n "$network" -b 12 --device cuda -o experts.npy set.npy
+    sc-match -q -m mtt -x experts.npy -n 1 --steps 2 --student-steps 2 --expert-epochs 1 \
+        --device cuda -o mtt.npy set.npy
+    sc-match -q -m dc -n 1 --steps 2 --network "$network" -b 4 --device cuda -o dc.npy set.npy
+    sc-info dc.npy | grep -q -- "--device=cuda"
 '
 test_that 'the same command gives the same bytes again' '
     sc-teacher -q --steps 6 --device cuda -o a.tch set.npy

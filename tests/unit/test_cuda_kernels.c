@@ -300,7 +300,8 @@ static void losses_and_their_tangents_are_those_of_the_processor(void **state)
 
 /* ---- Convolutions ---- */
 
-static void convolutions_of_any_shape_are_those_of_the_processor(void **state)
+/* With so many samples more, so that every call can have plans of its own. */
+static void check_convolutions(size_t more)
 {
     static const struct {
         size_t count, steps, kernel, inputs, outputs;
@@ -308,9 +309,8 @@ static void convolutions_of_any_shape_are_those_of_the_processor(void **state)
                   {4, 9, 1, 5, 16}, {2, 300, 3, 1, 2}, {2, 5, 7, 3, 2}};
     const struct backend *const backends[] = {gpu(), backend_cpu()};
 
-    (void)state;
     for (size_t i = 0; i < sizeof shapes / sizeof shapes[0]; i++) {
-        size_t halo = (shapes[i].kernel - 1) / 2, count = shapes[i].count,
+        size_t halo = (shapes[i].kernel - 1) / 2, count = shapes[i].count + more,
                kernel = shapes[i].kernel;
         size_t ins = shapes[i].inputs, outs = (shapes[i].outputs + 15) / 16 * 16;
         size_t steps = shapes[i].steps, width = steps + 2 * halo;
@@ -373,6 +373,26 @@ static void convolutions_of_any_shape_are_those_of_the_processor(void **state)
     }
 }
 
+static void convolutions_of_any_shape_are_those_of_the_processor(void **state)
+{
+    (void)state;
+    check_convolutions(0);
+}
+
+static void convolutions_that_cudnn_does_not_have_are_made_of_products(void **state)
+{
+    (void)state;
+    if (!fake_knobs())
+        skip();
+    fake_knobs()->break_call("cuDNN proposes");
+    check_convolutions(10);
+    fake_knobs()->break_call("cuDNN runs");
+    check_convolutions(20);
+    fake_knobs()->break_call(NULL);
+    check_convolutions(10);
+    assert_null(gpu()->fault());
+}
+
 /* ---- Shapelets ---- */
 
 enum { CHANNELS = 2, LENGTH = 300, SHAPELETS = 5, SERIES = 4 };
@@ -396,7 +416,9 @@ static void make_pool(struct shapelet_pool *pool)
                                                .channel = shapes[i].channel,
                                                .start = shapes[i].start,
                                                .length = shapes[i].length,
-                                               .window = shapes[i].window};
+                                               .window = shapes[i].window,
+                                               .offset = 1.5f,
+                                               .scale = 0.5f + 0.25f * (float)i};
         used += shapes[i].length;
     }
     free(values);
@@ -408,7 +430,7 @@ static void the_transform_and_its_gradient_are_those_of_the_processor(void **sta
 
     (void)state;
     make_pool(&pool);
-    for (int k = 0; k < 4; k++) {
+    for (int k = 0; k < 6; k++) {
         struct transform on_cpu, on_gpu;
         float *series = normal_values(SERIES * CHANNELS * LENGTH, 1);
         struct both x, features = both_normal(SERIES * SHAPELETS, 2);
@@ -417,7 +439,8 @@ static void the_transform_and_its_gradient_are_those_of_the_processor(void **sta
         struct both dx = both_normal(SERIES * CHANNELS * LENGTH, 5);
         size_t window = k % 2 ? TRANSFORM_FULL : TRANSFORM_AS_FOUND;
 
-        pool.length_normalised = k / 2;
+        pool.length_normalised = k / 2 == 1;
+        pool.standardised = k >= 4;
         /* A distance of 0, where the root has no slope, and two places that are equal. */
         memcpy(series + LENGTH, pool.shapelets[1].values, 130 * sizeof *series);
         memcpy(series + LENGTH + 20, pool.shapelets[1].values, 130 * sizeof *series);
@@ -534,6 +557,28 @@ static void discovery_finds_the_same_pool(void **state)
     dataset_free(&set);
 }
 
+/* ---- Small grids ---- */
+
+static void grids_too_small_for_the_work_go_round(void **state)
+{
+    (void)state;
+    if (!fake_knobs())
+        skip();
+    for (size_t most = 1; most < 4; most += 2) {
+        fake_knobs()->limit_grids(most);
+        matrices_of_any_shape_are_transposed(NULL);
+        rows_are_copied_added_and_gathered(NULL);
+        partial_gradients_are_added_up_in_order(NULL);
+        optimisers_take_the_step_they_are_told(NULL);
+        the_best_step_is_kept_and_no_other(NULL);
+        losses_and_their_tangents_are_those_of_the_processor(NULL);
+        convolutions_of_any_shape_are_those_of_the_processor(NULL);
+        the_transform_and_its_gradient_are_those_of_the_processor(NULL);
+        distances_have_the_bits_of_the_processor(NULL);
+        fake_knobs()->limit_grids(0);
+    }
+}
+
 /* ---- Errors (the last: the first fault stays) ---- */
 
 static void memory_that_is_not_there_is_told(void **state)
@@ -594,9 +639,11 @@ int main(void)
         cmocka_unit_test(the_best_step_is_kept_and_no_other),
         cmocka_unit_test(losses_and_their_tangents_are_those_of_the_processor),
         cmocka_unit_test(convolutions_of_any_shape_are_those_of_the_processor),
+        cmocka_unit_test(convolutions_that_cudnn_does_not_have_are_made_of_products),
         cmocka_unit_test(the_transform_and_its_gradient_are_those_of_the_processor),
         cmocka_unit_test(distances_have_the_bits_of_the_processor),
         cmocka_unit_test(discovery_finds_the_same_pool),
+        cmocka_unit_test(grids_too_small_for_the_work_go_round),
         cmocka_unit_test(memory_that_is_not_there_is_told),
         cmocka_unit_test(nothing_is_left_behind),
         cmocka_unit_test(the_first_fault_is_kept_and_told),

@@ -10,6 +10,7 @@
 
 #include "condense/synthesise.h"
 #include "learn/student.h"
+#include "match/model.h"
 #include "nn/memory.h"
 #include "nn/train.h"
 #include "support/fake_device.h"
@@ -237,6 +238,22 @@ static void the_order_of_blocks_and_threads_changes_no_bit(void **state)
         assert_memory_equal(a.buffers, b.buffers, p.buffers * sizeof(float));
         free_results(&a);
         free_results(&b);
+    }
+}
+
+static void grids_too_small_for_the_work_go_round(void **state)
+{
+    (void)state;
+    if (!fake_knobs())
+        skip();
+    for (size_t i = 0; i < sizeof networks / sizeof networks[0]; i++) {
+        struct problem p = problem_of(networks[i], 5);
+
+        p.statistics = true;
+        p.training = i % 2 == 0;
+        fake_knobs()->limit_grids(1 + i % 2);
+        compare_passes(&p, 3e-5);
+        fake_knobs()->limit_grids(0);
     }
 }
 
@@ -531,16 +548,85 @@ static void a_loss_that_is_no_number_is_told_with_its_step(void **state)
     free_sets(&s);
 }
 
+/* ---- Matching ---- */
+
+/* Loss, its gradients and second-order products of a model, on the host. */
+static void run_model(const struct backend *backend, const struct sets *s, bool two_towers,
+                      bool training, float *out, double *loss, size_t *floats)
+{
+    static const struct loss kl = {LOSS_KL, 2, 1};
+    struct targets targets = {.values = s->targets};
+    struct architecture architecture;
+    struct model model;
+    struct model_run *run;
+    float *parameters, *buffers, *v, *embedding;
+    size_t p, x = 5 * STEPS;
+
+    assert_ok(architecture_parse("cnn depth=1 width=6 norm=batch channels=1 length=12 classes=3 "
+                                 "act=sigmoid pool=mean",
+                                 &architecture));
+    assert_ok(model_new_on(&architecture, two_towers, backend, &model));
+    assert_ok(model_run_new(&model, 6, PASS_BACKWARD | PASS_TANGENT, &run));
+    p = model.parameter_count;
+    parameters = calloc(p, sizeof *parameters);
+    buffers = calloc(model.buffer_count, sizeof *buffers);
+    v = normal_values(p, 60);
+    embedding = normal_values(5 * model.embedding, 61);
+    model_initialise(&model, 4, 0, parameters, buffers);
+    *loss = model_loss(run,
+                       &(struct model_batch){.count = 5,
+                                             .x = s->x,
+                                             .parameters = parameters,
+                                             .buffers = buffers,
+                                             .training = training,
+                                             .momentum = 0.1f},
+                       &kl, &targets, out, out + p);
+    model_second(run, &kl, &targets, v, out + p + x, out + 2 * p + x, NULL);
+    model_backward(run, s->targets, embedding, out + 2 * (p + x), out + 3 * p + 2 * x);
+    model_embedding(run, embedding);
+    memcpy(out + 3 * (p + x), embedding, 5 * model.embedding * sizeof *out);
+    memcpy(out + 3 * (p + x) + 5 * model.embedding, buffers, model.buffer_count * sizeof *out);
+    *floats = 3 * (p + x) + 5 * model.embedding + model.buffer_count;
+    model_run_free(run);
+    model_free(&model);
+    free(parameters);
+    free(buffers);
+    free(v);
+    free(embedding);
+}
+
+static void models_that_are_matched_run_on_the_device(void **state)
+{
+    struct sets s;
+
+    (void)state;
+    make_sets(&s);
+    for (int k = 0; k < 4; k++) {
+        static float a[1 << 13], b[1 << 13];
+        double loss_a, loss_b;
+        size_t floats;
+
+        run_model(fake_device()->backend, &s, k % 2, k / 2, a, &loss_a, &floats);
+        run_model(NULL, &s, k % 2, k / 2, b, &loss_b, &floats);
+        assert_true(floats <= sizeof a / sizeof *a);
+        assert_arrays_near(a, b, floats, 3e-5);
+        assert_near(loss_a, loss_b, 1e-5);
+    }
+    free_sets(&s);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(all_phases_are_those_of_the_processor),
         cmocka_unit_test(many_steps_and_blocks_are_summed_up_in_full),
         cmocka_unit_test(the_order_of_blocks_and_threads_changes_no_bit),
+        cmocka_unit_test(grids_too_small_for_the_work_go_round),
         cmocka_unit_test(training_goes_the_way_of_the_processor),
         cmocka_unit_test(an_interrupted_training_goes_on_with_the_same_bytes),
         cmocka_unit_test(students_score_as_on_the_processor),
         cmocka_unit_test(synthesis_goes_the_way_of_the_processor),
+        cmocka_unit_test(models_that_are_matched_run_on_the_device),
         cmocka_unit_test(a_loss_that_is_no_number_is_told_with_its_step),
     };
 

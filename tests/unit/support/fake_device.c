@@ -58,6 +58,7 @@ const struct fake_knobs *fake_knobs(void)
     FIND(set_memory, "fake_cuda_set_memory");
     FIND(break_call, "fake_cuda_fail");
     FIND(run_backwards, "fake_cuda_run_backwards");
+    FIND(limit_grids, "fake_cuda_limit_grids");
     FIND(counts, "fake_cuda_counts");
 #undef FIND
     return &knobs;

@@ -12,6 +12,7 @@ struct fake_knobs {
     void (*set_memory)(size_t bytes);
     void (*break_call)(const char *function);
     void (*run_backwards)(bool backwards);
+    void (*limit_grids)(size_t most);
     struct fake_cuda_counts (*counts)(void);
 };
 

@@ -1,0 +1,180 @@
+#!/bin/sh
+# mutations.sh [BUILD [FIRST]]: breaks the CUDA sources in one place after another (an off-by-one, a lost
+# term, a wrong index) and runs the tests on each: every one of them must fail.  Takes minutes; run it
+# by hand after `make check` when kernels or their tests change.  Prints the mutants that live.
+set -u
+cd "$(dirname "$0")/../.." || exit 1
+build=${1:-build}
+first=${2:-1}
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+version=$(sed -n 's/^VERSION := //p' Makefile)
+cp "$build/tests/test_cuda_kernels" "$build/tests/test_cuda_network" "$work/"
+total=0 alive=0
+
+compile() {
+    c++ -std=c++17 -O0 -fPIC -D_GNU_SOURCE -DSHAPECOND_VERSION="\"$version\"" \
+        -Itests/fake_cuda/include -Itests/fake_cuda -Iformats -Ilib "$@"
+}
+# The headers, which take most of the time, only once.
+compile -x c++-header -o "$work/device.h.gch" cuda/device.h
+
+# mutate FILE NUMBER FROM TO: replaces the NUMBER-th line that contains FROM (a fixed string).
+mutate() {
+    total=$((total + 1))
+    [ "$total" -ge "$first" ] || return 0
+    rm -rf "$work/cuda"
+    cp -r cuda "$work/cuda"
+    awk -v n="$2" -v from="$3" -v to="$4" '
+        { at = index($0, from) }
+        at && ++seen == n { $0 = substr($0, 1, at - 1) to substr($0, at + length(from)) }
+        { print }' "cuda/$1" >"$work/cuda/$1"
+    if cmp -s "cuda/$1" "$work/cuda/$1"; then
+        echo "NOT FOUND $1 $2: $3"
+        alive=$((alive + 1))
+        return
+    fi
+    case $1 in
+    stage*) mutated='stage.cu' tests='test_cuda_network' ;;
+    kernel.h) mutated='shapelets.cu' tests='test_cuda_kernels' ;;
+    *) mutated=$1 tests='test_cuda_kernels' ;;
+    esac
+    rm -f "$work"/*.o
+    [ "$1" = kernel.h ] || cp "$work/device.h.gch" "$work/cuda/"
+    compile -x c++ -c -o "$work/$mutated.o" "$work/cuda/$mutated" || return
+    objects=
+    for source in cuda/*.cu tests/fake_cuda/*.cpp; do
+        object=$work/$(basename "$source").o
+        [ -e "$object" ] || object=$build/fake/$source.o
+        objects="$objects $object"
+    done
+    # shellcheck disable=SC2086 # one object per word
+    c++ -shared -o "$work/libshapecond-cuda-fake.so" $objects
+    if timeout 120 "$work/$tests" >/dev/null 2>&1; then
+        echo "ALIVE     $1 $2: $3 -> $4"
+        alive=$((alive + 1))
+    else
+        echo "dead      $1 $2: $3 -> $4"
+    fi
+}
+
+# Grids and how threads share them out.
+mutate kernel.h 1 'i += gridDim.x * (size_t)blockDim.x' 'i += gridDim.x * (size_t)blockDim.x + 1'
+mutate kernel.h 1 'i += gridDim.y * (size_t)blockDim.y' 'i += (gridDim.y + 1) * (size_t)blockDim.y'
+mutate kernel.h 1 'blockIdx.x * (size_t)blockDim.x + threadIdx.x' 'threadIdx.x'
+mutate kernel.h 1 'blockIdx.y * (size_t)blockDim.y + threadIdx.y' 'threadIdx.y'
+mutate kernel.h 1 'size_t i = blockIdx.z;' 'size_t i = blockIdx.z + 1;'
+# Moving.
+mutate moves.cu 1 'row + r < rows' 'row + r + 1 < rows'
+mutate moves.cu 1 'column + c < columns' 'column + c + 1 < columns'
+mutate moves.cu 1 'tile[threadIdx.x][c]' 'tile[c][threadIdx.x]'
+mutate moves.cu 1 'i / across_tiles * TILE' 'i / down_tiles * TILE'
+mutate moves.cu 1 'add ? out[n * out_sample + i] + value : value' 'value'
+mutate moves.cu 1 'batch ? *batch * size : 0' '0'
+mutate moves.cu 1 'order[first + n]' 'order[n]'
+mutate moves.cu 1 '++*counter' '*counter += 2'
+mutate moves.cu 1 'size_t block = 1; block < blocks' 'size_t block = 1; block + 1 < blocks'
+mutate moves.cu 1 'steps[index ? *index : 0]' 'steps[0]'
+mutate moves.cu 2 'steps[index ? *index : 0]' 'steps[0]'
+mutate moves.cu 1 'step.momentum * velocity[i]' 'velocity[i]'
+mutate moves.cu 1 '* step.root + step.epsilon' '+ step.epsilon'
+mutate moves.cu 1 'values[i] * step.shrink' 'values[i]'
+mutate moves.cu 1 'loss < *best.best' 'loss <= *best.best'
+mutate moves.cu 1 'best.history[2 * *best.step + 1]' 'best.history[2 * *best.step]'
+mutate moves.cu 1 'if (*better)' 'if (true)'
+mutate moves.cu 2 'if (*better)' 'if (true)'
+# Convolutions.
+mutate convolution.cu 1 'o < outputs && i < inputs' 'o < outputs && i + 1 < inputs'
+mutate convolution.cu 1 'kernel - 1 - k : k' 'k : k'
+mutate convolution.cu 1 'o < outputs ? bias[o]' 'o + 1 < outputs ? bias[o]'
+mutate convolution.cu 1 '(o * inputs + i) * kernel + k' '(o * inputs + i) * kernel + kernel - 1 - k'
+mutate convolution.cu 1 'row += gridDim.y * HIGH' 'row += gridDim.y * HIGH + 1'
+mutate convolution.cu 1 'int y = 0; y < HIGH' 'int y = 1; y < HIGH'
+mutate convolution.cu 1 'size_t part = 0; part < parts' 'size_t part = 1; part < parts'
+mutate convolution.cu 1 'to[c] += (float)sum' 'to[c] = (float)sum'
+mutate convolution.cu 1 'CUDNN_DETERMINISTIC &&' 'CUDNN_DETERMINISTIC ||'
+mutate convolution.cu 1 'beta = add ? 1.0f : 0.0f' 'beta = 0.0f'
+mutate convolution.cu 1 'if (!add)' 'if (true)'
+mutate convolution.cu 1 'in - halo * shape->input_stride' 'in'
+mutate convolution.cu 1 'dout - halo * outs, panel_' 'dout, panel_'
+mutate convolution.cu 1 'in - halo * ins' 'in'
+mutate convolution.cu 1 'a->count == b->count &&' ''
+mutate convolution.cu 1 'k ? &one : &beta' '&beta'
+mutate convolution.cu 1 'x + k * p->ins' 'x'
+mutate convolution.cu 1 'k > p->pad ? k - p->pad : 0' '0'
+mutate convolution.cu 1 'p->pad - k : 0' 'p->pad - k - 1 : 0'
+mutate convolution.cu 1 'plan->usable =' 'bool unused __attribute__((unused)) ='
+# Stages.
+mutate stage_math.h 1 'window->y[1] <= window->y[0] ?' 'window->y[1] < window->y[0] ?'
+mutate stage_math.h 1 '(window->y[1] <= window->y[0]) == (w == 0)' '(w == 0)'
+mutate stage_math.h 1 'return value * 0.5f' 'return value'
+mutate stage_math.h 1 'a * 0.01f' '0.0f'
+mutate stage_math.h 1 'x * 0.01f' '0.0f'
+mutate stage_math.h 1 'call->first + sample : 0' '0 : 0'
+mutate stage_math.h 1 'out.x * tangent->mean_xrz' 'tangent->mean_xrz'
+mutate stage_math.h 1 'out.da * (1.0f - y - y) * ra' '0.0f'
+mutate stage_math.h 1 'call->stage.tangent_gamma[value] * n.x +' ''
+mutate stage_math.h 1 'tangent->slope * (call->z[at] - lane->mean)' '0.0f'
+mutate stage_math.h 1 'size_t step = width * t + w' 'size_t step = width * t'
+mutate stage.cu 1 'row / steps' '0'
+mutate stage.cu 1 'row % steps' '(row % steps) / 2'
+mutate stage.cu 1 'row += gridDim.y * HIGH' 'row += gridDim.y * HIGH + HIGH'
+mutate stage.cu 1 'int y = 0; y < HIGH' 'int y = 1; y < HIGH'
+mutate stage.cu 1 'size_t part = 0; part < parts' 'size_t part = 1; part < parts'
+mutate stage.cu 1 'size_t group = 0; group < groups; group++)' 'size_t group = 1; group < groups; group++)'
+mutate stage.cu 1 'one.b * gamma + both.before.da * rgamma * both.n.x' 'one.b * gamma'
+mutate stage.cu 1 'one.a * gamma + both.before.da * rgamma' 'one.a * gamma'
+mutate stage.cu 1 'squares - sum * sum / n) / n' 'squares) / n'
+mutate stage.cu 1 'c < shape->channels; c += LINE' 'c + 1 < shape->channels; c += LINE'
+mutate stage.cu 2 'c < shape->channels; c += LINE' 'c + 1 < shape->channels; c += LINE'
+mutate stage.cu 3 'c < shape->channels; c += LINE' 'c + 1 < shape->channels; c += LINE'
+mutate stage.cu 1 'c < shape->stride; c += LINE' 'c + 1 < shape->stride - 9; c += LINE'
+mutate stage.cu 1 'n > 1 ? n / (n - 1) : 1.0' '1.0'
+mutate stage.cu 1 'slope * (centre - mean[c])' '0'
+mutate stage.cu 1 'if (!squared)' 'if (squared)'
+mutate stage.cu 1 'row_of(&call, 0, STAGE_OFFSET)[c] += ' 'row_of(&call, 0, STAGE_OFFSET)[c] -= '
+mutate stage.cu 1 'dropped = shape->steps - width * shape->pooled' 'dropped = 0'
+mutate stage.cu 2 'dropped = shape->steps - width * shape->pooled' 'dropped = 0'
+mutate stage.cu 1 'slope * (call.z[at_input(&call, &lane, step)] - lane.mean)' '0'
+mutate stage.cu 1 'size_t n = 0; n < call.count; n++' 'size_t n = 1; n < call.count; n++'
+mutate stage.cu 1 'x.rx * row_of(call, n, STAGE_MEAN_GX)[c]' '0'
+mutate stage.cu 1 'tangent->mean_xrz * dz' '0'
+mutate stage.cu 1 'row_of(call, n, STAGE_TANGENT_GAMMA_RSTD)[c] * g.da' '0'
+mutate stage.cu 1 'call.dbeta[c] = (float)a' 'call.dbeta[c] = (float)b'
+mutate stage.cu 2 'call.dbeta[c] = (float)a' 'call.dbeta[c] = (float)b'
+mutate stage.cu 1 'rgamma * row_of(call, sample, STAGE_MEAN_DAX)[c] +' ''
+mutate stage.cu 1 'rbeta - scale * mean_rz' '-scale * mean_rz'
+mutate stage.cu 1 'shape->pooled + shape->steps -' 'shape->steps -'
+# Losses.
+mutate loss.cu 1 'size_t v = 1; v < classes' 'size_t v = 2; v < classes'
+mutate loss.cu 1 'size_t v = 0; v < classes; v++' 'size_t v = 1; v < classes; v++'
+mutate loss.cu 1 'expf(log_p) * total - q' 'expf(log_p) - q'
+mutate loss.cu 1 'log_q - log_p - (float)value' 'log_q - log_p'
+mutate loss.cu 1 'size_t i = threadIdx.x; i < count; i += LINE' 'size_t i = threadIdx.x; i + 1 < count; i += LINE'
+mutate loss.cu 1 'int i = 0; i < LINE' 'int i = 0; i < LINE - 1'
+mutate loss.cu 1 'index ? *index : 0' '0'
+mutate loss.cu 1 'p * total_moved' '0'
+mutate loss.cu 1 '(rlog_q - rlog_p - moved_m)' '(rlog_q - rlog_p)'
+mutate loss.cu 1 'row[v] > row[best]' 'row[v] < row[best]'
+# Shapelets.
+mutate shapelets.cu 1 'length - from > CHUNK ? from + CHUNK : length' 'length - from > CHUNK ? from + CHUNK : length - 1'
+mutate shapelets.cu 1 'i < shapelet->places; i += LINE' 'i + 1 < shapelet->places; i += LINE'
+mutate shapelets.cu 1 'square < best' 'square <= best'
+mutate shapelets.cu 1 'least[i] == best && least_at[i] < best_at' 'least[i] == best && least_at[i] > best_at'
+mutate shapelets.cu 1 'shapelet->low + best_at' 'best_at'
+mutate shapelets.cu 1 't < place || t >= place + shapelet->length' 't < place || t > place + shapelet->length'
+mutate shapelets.cu 1 'features[feature] <= 0 ||' ''
+mutate shapelets.cu 1 'place >= 0 && place < (ptrdiff_t)call->steps' 'place >= 0 && place + 1 < (ptrdiff_t)call->steps'
+mutate shapelets.cu 1 'to[call.to * call.series] = sum' 'to[call.to * call.series] = 0'
+mutate shapelets.cu 1 'is_inside(&call, end - 1, shift)' 'is_inside(&call, start, shift)'
+mutate shapelets.cu 1 'size_t k = 0; k < call.shifts' 'size_t k = 1; k < call.shifts'
+mutate shapelets.cu 1 'i % DISTANCE_LANES' '0'
+mutate shapelets.cu 1 '2 * half + 1' '2 * half'
+mutate shapelets.cu 1 'first * DISTANCE_LANES * worker->steps' '0'
+# The device.
+mutate device.cu 1 'device.used + bytes > HALF' 'false'
+mutate device.cu 1 'done += some' 'done += some + 1'
+mutate device.cu 1 'if (faulty)' 'if (false)'
+
+echo "$total mutants, $alive alive"
+[ "$alive" -eq 0 ]
