@@ -23,6 +23,7 @@ enum { CHUNK = 64 }; /* steps summed up before they join the rest: as on the pro
 struct placed {
     size_t values; /* where its values are */
     size_t length, channel, low, places;
+    float offset, scale;
 };
 
 struct transform_state {
@@ -95,7 +96,7 @@ KERNEL transform_kernel(struct transform_state state, size_t count, const float 
                     }
                 if (state.length_normalised)
                     best /= (float)shapelet->length;
-                features[n * state.count + k] = sqrtf(best);
+                features[n * state.count + k] = (sqrtf(best) - shapelet->offset) * shapelet->scale;
                 if (places)
                     places[n * state.count + k] = (uint32_t)(shapelet->low + best_at);
             }
@@ -118,11 +119,12 @@ KERNEL transform_backward_kernel(struct transform_state state, size_t count, con
                         size_t k = state.order[i], feature = n * state.count + k;
                         const struct placed *shapelet = &state.shapelets[k];
                         size_t place = places[feature];
+                        float distance = features[feature] / shapelet->scale + shapelet->offset;
                         float slope;
 
-                        if (features[feature] <= 0 || t < place || t >= place + shapelet->length)
+                        if (distance <= 0 || t < place || t >= place + shapelet->length)
                             continue;
-                        slope = upstream[feature] / features[feature];
+                        slope = upstream[feature] * shapelet->scale / distance;
                         if (state.length_normalised)
                             slope /= (float)shapelet->length;
                         sum += slope * (x[at] - state.values[shapelet->values + t - place]);
@@ -164,6 +166,8 @@ static bool copy_shapelets(const struct transform *transform, struct transform_s
             placed[k].channel = from->channel;
             placed[k].low = from->low;
             placed[k].places = from->places;
+            placed[k].offset = from->offset;
+            placed[k].scale = from->scale;
             memcpy(all + filled, from->values, from->length * sizeof *all);
             filled += from->length;
         }

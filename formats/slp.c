@@ -7,7 +7,8 @@
 
 #include "file.h"
 
-enum { HEADER_SIZE = 48, RECORD_SIZE = 40, VERSION = 1, FLAG_LENGTH_NORMALISED = 1 };
+enum { HEADER_SIZE = 48, RECORD_SIZE = 40, SCALING_SIZE = 8, VERSION = 1 };
+enum { FLAG_LENGTH_NORMALISED = 1, FLAG_STANDARDISED = 2 };
 static const unsigned char magic[8] = {0x89, 'S', 'L', 'P', '\r', '\n', 0x1a, '\n'};
 
 /* ---- Bytes ---- */
@@ -154,13 +155,28 @@ static struct error *parse_records(const unsigned char *bytes, size_t values,
     return NULL;
 }
 
+static struct error *parse_scaling(const unsigned char *bytes, struct shapelet_pool *pool)
+{
+    for (size_t i = 0; i < pool->count; i++) {
+        struct shapelet *shapelet = &pool->shapelets[i];
+
+        shapelet->offset = get_float(bytes + i * SCALING_SIZE);
+        shapelet->scale = get_float(bytes + i * SCALING_SIZE + 4);
+        if (!isfinite(shapelet->offset) || !isfinite(shapelet->scale) || shapelet->scale <= 0)
+            return error_make("shapelet %zu: no such offset and scale: %g, %g", i,
+                              (double)shapelet->offset, (double)shapelet->scale);
+    }
+    return NULL;
+}
+
 /* Everything after the header has been measured. */
 static struct error *parse_body(const unsigned char *bytes, size_t values, size_t notes,
                                 struct shapelet_pool *pool)
 {
     const unsigned char *records = bytes + HEADER_SIZE;
     const unsigned char *value = records + pool->count * RECORD_SIZE;
-    const unsigned char *text = value + values * 4;
+    const unsigned char *scaling = value + values * 4;
+    const unsigned char *text = scaling + (pool->standardised ? pool->count * SCALING_SIZE : 0);
 
     for (size_t i = 0; i < values; i++)
         pool->values[i] = get_float(value + 4 * i);
@@ -169,16 +185,19 @@ static struct error *parse_body(const unsigned char *bytes, size_t values, size_
         if (!pool->notes)
             return error_memory("notes");
     }
+    if (pool->standardised)
+        TRY(parse_scaling(scaling, pool));
     return parse_records(records, values, pool);
 }
 
 struct error *slp_read_memory(const void *memory, size_t size, struct shapelet_pool *pool)
 {
     const unsigned char *bytes = memory;
-    size_t count, notes, expected;
+    size_t count, notes, scaling, expected;
     struct digest digest;
     struct error *error;
     uint64_t values;
+    uint32_t flags;
 
     memset(pool, 0, sizeof *pool);
     if (size == 0)
@@ -189,7 +208,8 @@ struct error *slp_read_memory(const void *memory, size_t size, struct shapelet_p
         return error_make("truncated: the file ends inside the header");
     if (get32(bytes + 8) != VERSION)
         return error_make("version %u of the format is not known", get32(bytes + 8));
-    if (get32(bytes + 12) & ~(uint32_t)FLAG_LENGTH_NORMALISED || get32(bytes + 44))
+    flags = get32(bytes + 12);
+    if (flags & ~(uint32_t)(FLAG_LENGTH_NORMALISED | FLAG_STANDARDISED) || get32(bytes + 44))
         return error_make("flags that this version does not know");
     count = get32(bytes + 16);
     values = get64(bytes + 32);
@@ -197,7 +217,8 @@ struct error *slp_read_memory(const void *memory, size_t size, struct shapelet_p
     /* No sum below can overflow: each part is bounded by what the file can hold. */
     if (count > size / RECORD_SIZE || values > size / 4 || notes > size)
         return error_make("truncated: the header promises more than the file has");
-    expected = HEADER_SIZE + count * RECORD_SIZE + (size_t)values * 4 + notes + 4;
+    scaling = flags & FLAG_STANDARDISED ? count * SCALING_SIZE : 0;
+    expected = HEADER_SIZE + count * RECORD_SIZE + (size_t)values * 4 + scaling + notes + 4;
     if (size < expected)
         return error_make("truncated: %zu bytes of %zu", size, expected);
     if (size > expected)
@@ -205,7 +226,8 @@ struct error *slp_read_memory(const void *memory, size_t size, struct shapelet_p
     if (crc32(bytes, size - 4) != get32(bytes + size - 4))
         return error_make("damaged: the checksum does not match");
     TRY(slp_new(count, (size_t)values, pool));
-    pool->length_normalised = get32(bytes + 12) & FLAG_LENGTH_NORMALISED;
+    pool->length_normalised = flags & FLAG_LENGTH_NORMALISED;
+    pool->standardised = flags & FLAG_STANDARDISED;
     pool->channels = get32(bytes + 20);
     pool->steps = get32(bytes + 24);
     pool->classes = get32(bytes + 28);
@@ -243,7 +265,8 @@ static void encode(const struct shapelet_pool *pool, size_t values, size_t notes
 
     memcpy(bytes, magic, sizeof magic);
     put32(bytes + 8, VERSION);
-    put32(bytes + 12, pool->length_normalised ? FLAG_LENGTH_NORMALISED : 0);
+    put32(bytes + 12, (pool->length_normalised ? FLAG_LENGTH_NORMALISED : 0u) |
+                          (pool->standardised ? FLAG_STANDARDISED : 0u));
     put32(bytes + 16, (uint32_t)pool->count);
     put32(bytes + 20, (uint32_t)pool->channels);
     put32(bytes + 24, (uint32_t)pool->steps);
@@ -268,6 +291,10 @@ static void encode(const struct shapelet_pool *pool, size_t values, size_t notes
         for (size_t j = 0; j < pool->shapelets[i].length; j++, next += 4)
             put_float(next, pool->shapelets[i].values[j]);
     }
+    for (size_t i = 0; pool->standardised && i < pool->count; i++, next += SCALING_SIZE) {
+        put_float(next, pool->shapelets[i].offset);
+        put_float(next + 4, pool->shapelets[i].scale);
+    }
     if (notes)
         memcpy(next, pool->notes, notes);
     next += notes;
@@ -277,7 +304,8 @@ static void encode(const struct shapelet_pool *pool, size_t values, size_t notes
 struct error *slp_write(FILE *stream, const struct shapelet_pool *pool)
 {
     size_t values = value_count(pool), notes = pool->notes ? strlen(pool->notes) : 0;
-    size_t size = HEADER_SIZE + pool->count * RECORD_SIZE + values * 4 + notes + 4;
+    size_t scaling = pool->standardised ? pool->count * SCALING_SIZE : 0;
+    size_t size = HEADER_SIZE + pool->count * RECORD_SIZE + values * 4 + scaling + notes + 4;
     unsigned char *bytes;
     size_t written;
 

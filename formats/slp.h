@@ -3,6 +3,7 @@
  *     0  magic      8 bytes   89 53 4c 50 0d 0a 1a 0a  ("\x89SLP\r\n\x1a\n")
  *     8  version    u32       1
  *    12  flags      u32       bit 0: distances are divided by the square root of the length
+ *                             bit 1: there are offsets and scales
  *    16  count      u32       K, shapelets
  *    20  channels   u32       C of the series that the pool was made from
  *    24  steps      u32       L of those series
@@ -14,6 +15,7 @@
  *            channel u32, start u32, length u32, class i32 (-1: none), window u32
  *            (0xffffffff: full scan), reserved u32, source u64, gain f32, threshold f32
  *        values     f32 each, shapelet after shapelet
+ *        scaling    with bit 1, K times 8 bytes: offset f32, scale f32
  *        notes      UTF-8
  *        checksum   u32       CRC-32 (as zlib's) of all bytes before it */
 #ifndef SC_SLP_H
@@ -40,6 +42,8 @@ struct shapelet {
     uint64_t source; /* index of its series in the set it was found in */
     float gain;      /* information gain in bits of the best split */
     float threshold; /* the distance of that split */
+    /* Where the pool is standardised, networks get (distance - offset) * scale. */
+    float offset, scale;
 };
 
 struct shapelet_pool {
@@ -48,6 +52,7 @@ struct shapelet_pool {
     size_t steps;
     size_t classes;
     bool length_normalised; /* distances are divided by sqrt(length) */
+    bool standardised;      /* the shapelets have an offset and a scale */
     struct shapelet *shapelets;
     float *values;            /* all values, one block */
     char *notes;              /* provenance, or NULL */

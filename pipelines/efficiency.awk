@@ -25,7 +25,8 @@ function figure(method, column) {
 BEGIN {
     name_methods(names)
     read_paper(paper, 1, figures)
-    prepared["random-soft"] = prepared["herding"] = prepared["kcenter"] = prepared["kmeans"] = "plain.tch"
+    prepared["random-soft"] = prepared["herding"] = prepared["herding-soft"] = "plain.tch"
+    prepared["kcenter"] = prepared["kmeans"] = "plain.tch"
     prepared["sre2l"] = "plain.tch"
     prepared["shapecond"] = "pool.slp teacher.tch"
     prepared["mtt"] = "experts.npy"

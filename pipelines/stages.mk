@@ -107,6 +107,8 @@ run_herding = sc-select --method herding --teacher $(T)/plain.tch
 needs_herding = $(T)/plain.tch
 run_kcenter = sc-select --method kcenter --teacher $(T)/plain.tch
 needs_kcenter = $(T)/plain.tch
+run_herding-soft = $(run_herding) --soft
+needs_herding-soft = $(T)/plain.tch
 run_kmeans = sc-select --method kmeans --teacher $(T)/plain.tch
 needs_kmeans = $(T)/plain.tch
 synth = sc-synth --quiet $(call of,$(1),SYNTH)
@@ -128,10 +130,10 @@ needs_shapecond-unroll = $(call condensed,$(1),$(2),shapecond,$(4))
 run_shapecond-unroll-shapelets = $(run_shapecond-unroll) --shapelets $(T)/pool.slp
 needs_shapecond-unroll-shapelets = $(needs_shapecond-unroll) $(T)/pool.slp
 
-ALL_METHODS := random random-soft herding kcenter kmeans dc dsa dm mtt condtsc sre2l shapecond \
+ALL_METHODS := random random-soft herding herding-soft kcenter kmeans dc dsa dm mtt condtsc sre2l shapecond \
   unroll shapecond-unroll shapecond-unroll-shapelets
 # Not in a table unless they are asked for.
-OPTIONAL_METHODS := kmeans dm shapecond-unroll-shapelets
+OPTIONAL_METHODS := herding-soft kmeans dm shapecond-unroll-shapelets
 program_of = $(firstword $(run_$(1)))
 programs := $(sort $(foreach m,$(ALL_METHODS),$(call program_of,$(m))))
 have := $(foreach program,$(programs),$(if $(shell command -v $(program)),$(program)))

@@ -5,6 +5,7 @@ function name_methods(names) {
     names["random"] = "Random"
     names["random-soft"] = "Random, soft labels"
     names["herding"] = "Herding"
+    names["herding-soft"] = "Herding, soft labels"
     names["kcenter"] = "K-Center"
     names["kmeans"] = "K-Means"
     names["dc"] = "DC"

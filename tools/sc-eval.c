@@ -85,6 +85,20 @@ static bool use_soft(const struct eval_cli *opt, const struct examples *train)
     return train->dataset.soft && !opt->hard;
 }
 
+/* The rule and rate that were best on validation data, see pipelines/README.  With shapelet features
+ * a student that learns soft labels is nearly linear, and the small solution that SGD finds holds
+ * for other series, too. */
+static struct training_cli choose_training(const struct eval_cli *opt, bool soft)
+{
+    struct training_cli training = opt->training;
+
+    if (training.optimiser == TRAINING_AUTO)
+        training.optimiser = soft && opt->shapelets.pool ? OPTIMISER_SGD : OPTIMISER_ADAMW;
+    if (isnan(training.rate))
+        training.rate = training.optimiser == OPTIMISER_SGD ? 3e-3 : soft ? 3e-4 : 1e-3;
+    return training;
+}
+
 static void score_students(const struct eval_cli *opt, const struct device *device,
                            const struct examples *train, const struct examples *validation,
                            const struct examples *test, struct score *scores)
@@ -93,14 +107,16 @@ static void score_students(const struct eval_cli *opt, const struct device *devi
                      tested = examples_set(test);
     struct student_options students = {
         .seeds = opt->seeds, .backend = device->backend, .progress = show_progress};
+    bool soft = use_soft(opt, train);
+    struct training_cli training = choose_training(opt, soft);
     int32_t missing = examples_missing_class(train);
 
     if (missing >= 0)
         cli_warn("%s: class %d has no series", train->name, (int)missing);
     held_out.targets = NULL; /* judged by its labels */
     cli_check(examples_architecture(train, opt->network, &students.architecture));
-    training_set(&opt->training, set.count, held_out.count, &students.train);
-    students.train.loss = student_loss(use_soft(opt, train), opt->temperature);
+    training_set(&training, set.count, held_out.count, &students.train);
+    students.train.loss = student_loss(soft, opt->temperature);
     students.train.seed = opt->common.seed;
     progress_start("sc-eval", students.train.epochs * opt->seeds, opt->common.quiet);
     cli_check(students_train(&students, &set, opt->validate ? &held_out : NULL, &tested, scores));
@@ -154,7 +170,7 @@ static void check_usage(const struct eval_cli *opt)
 int main(int argc, char **argv)
 {
     struct eval_cli opt = {
-        .seeds = 5, .temperature = 4, .training = training_defaults(1000, 20, 1e-3)};
+        .seeds = 5, .temperature = 4, .training = training_defaults(1000, 256, NAN)};
     struct report report = {.full = NAN};
     struct shapelet_pool pool;
     struct feature_source source;
@@ -163,6 +179,7 @@ int main(int argc, char **argv)
     struct score *scores;
     struct output output;
 
+    opt.training.optimiser = TRAINING_AUTO;
     opt.training.choose = TRAIN_CHOOSE_ACCURACY; /* with few series the loss is a worse guide */
     cli_parse(argc, argv, &program, &opt);
     check_usage(&opt);

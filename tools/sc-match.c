@@ -46,7 +46,9 @@ static const struct cli_option options[] = {
     {0, "optimiser", "KIND", CLI_CHOICE, CLI_AT(match_cli, optimiser), "rule of a step",
      .choices = optimisers},
     {'b', "batch", "N", CLI_SIZE, CLI_AT(match_cli, match.batch),
-     "real series in a step; dc, dsa, dm: of each class", .high = 1e6},
+     "real series in a step (dc, dsa, dm: of each class); mtt, condtsc: condensed ones in a "
+     "student's step",
+     .high = 1e6},
     {0, "network-steps", "N", CLI_SIZE, CLI_AT(match_cli, match.network_steps),
      "dc, dsa, dm: steps with one network", .high = 1e9},
     {0, "training-steps", "N", CLI_SIZE, CLI_AT(match_cli, match.training_steps),

@@ -9,6 +9,7 @@
 #include "common/progress.h"
 #include "shapelets/discover.h"
 #include "shapelets/lengths.h"
+#include "shapelets/standardise.h"
 
 struct shapelets_cli {
     struct cli_common common;
@@ -17,6 +18,7 @@ struct shapelets_cli {
     size_t start_step;
     const char *window;
     bool normalise;
+    bool raw;
     int gain;
     int select;
     bool measure_all;
@@ -39,6 +41,8 @@ static const struct cli_option options[] = {
      "of the steps, at most 50"},
     {0, "normalise", NULL, CLI_FLAG, CLI_AT(shapelets_cli, normalise),
      "divide distances by the square root of the length"},
+    {0, "raw", NULL, CLI_FLAG, CLI_AT(shapelets_cli, raw),
+     "networks get the distances as they come, not standardised"},
     {0, "gain", "OF", CLI_CHOICE, CLI_AT(shapelets_cli, gain),
      "score candidates for telling all classes apart, or one from the rest", .choices = gains},
     {0, "select", "HOW", CLI_CHOICE, CLI_AT(shapelets_cli, select),
@@ -143,6 +147,8 @@ int main(int argc, char **argv)
     progress_start("sc-shapelets", dataset.count * dataset.channels, opt.common.quiet);
     cli_check(
         error_in(cli_input(&opt.common), discover_shapelets(&dataset, &discover, &pool, &report)));
+    if (!opt.raw)
+        cli_check(pool_standardise(&pool, &dataset));
     progress_end();
     say_result(&opt, &dataset, &pool, &report);
     digests[0] = dataset.digest;

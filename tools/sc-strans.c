@@ -12,6 +12,7 @@ struct strans_cli {
     struct cli_common common;
     const char *window;
     const char *labels;
+    bool raw;
     int device;
 };
 
@@ -19,6 +20,8 @@ static const struct cli_option options[] = {
     {'w', "window", "W", CLI_TEXT, CLI_AT(strans_cli, window),
      "try each shapelet up to W steps around its place, 'full': everywhere, or 'found': as when it "
      "was found"},
+    {0, "raw", NULL, CLI_FLAG, CLI_AT(strans_cli, raw),
+     "distances as they come, though the pool is standardised"},
     DEVICE_OPTION(strans_cli),
     {0, "labels", "FILE", CLI_FILE, CLI_AT(strans_cli, labels), "file that holds the labels alone"},
     {0},
@@ -50,6 +53,7 @@ int main(int argc, char **argv)
     input = opt.common.file_count > 1 ? opt.common.files[1] : "-";
     device = device_chosen(opt.device, false);
     cli_check(slp_read(opt.common.files[0], &pool));
+    pool.standardised = pool.standardised && !opt.raw;
     cli_check(dataset_read(input, opt.labels, 0, &series));
     cli_check(
         error_in(input, transform_make(&pool, series.channels, series.length, window, &transform)));

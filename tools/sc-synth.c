@@ -23,7 +23,7 @@ struct synth_options {
     struct synthesis_options synthesis;
 };
 
-static const char *const starts[] = {"real", "kmeans", "noise", NULL};
+static const char *const starts[] = {"real", "kmeans", "noise", "explain", NULL};
 static const char *const norms[] = {"plain", "squared", NULL};
 static const char *const statistics[] = {"all", "round", NULL};
 
@@ -177,7 +177,8 @@ static void condense(const struct synth_options *opt, const struct dataset *set,
 
 int main(int argc, char **argv)
 {
-    struct synth_options opt = {.patience = 600, .synthesis = synthesis_defaults()};
+    struct synth_options opt = {
+        .patience = 600, .start = START_EXPLAIN, .synthesis = synthesis_defaults()};
     struct dataset set, condensed;
     struct shapelet_pool pool;
     struct transform transform;

@@ -148,7 +148,7 @@ static void synthesise(struct command_runner *run, const struct shapecond_option
     snprintf(per_class, sizeof per_class, "%zu", opt->per_class);
     COMMAND(run, "sc-synth", "--teacher", command_file(run, "teacher.tch"),
             opt->plain ? "" : "--shapelets", opt->plain ? "" : command_file(run, "pool.slp"),
-            "--spc", per_class, "--rate", "0.05", device_word(opt), "-o", tiny,
+            "--spc", per_class, device_word(opt), "-o", tiny,
             command_file(run, "train.npy"));
     COMMAND(run, "sc-scale", "--undo", "--with", command_file(run, "scale.npy"), "-o",
             opt->common.output, tiny);

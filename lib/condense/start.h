@@ -12,6 +12,8 @@ enum start_kind {
     START_REAL,   /* real series of the class, drawn at random */
     START_KMEANS, /* centres of the class by k-means */
     START_NOISE,  /* Gaussian, with the mean and deviation of each channel */
+    /* Real series that explain the teacher, see explain.h; without shapelets, as START_REAL. */
+    START_EXPLAIN,
 };
 
 /* Fills x (per_class, V, C, L): `per_class` rounds of one series for each class of the set.
@@ -21,5 +23,18 @@ enum start_kind {
  * A class without series is an error, except for noise. */
 struct error *start_series(const struct dataset *set, enum start_kind kind, size_t per_class,
                            uint64_t seed, float *x, size_t *repeated) MUST_CHECK;
+
+/* The teacher, asked about `count` series x (N, C, L): its features (N, K) and logits (N, V). */
+struct start_teacher {
+    size_t features; /* K, not 0 */
+    struct error *(*answer)(void *context, size_t count, const float *x, float *features,
+                            float *logits);
+    void *context;
+};
+
+/* The same for START_EXPLAIN: those that explain the teacher best out of 1000 or so. */
+struct error *start_explaining(const struct dataset *set, const struct start_teacher *teacher,
+                               size_t per_class, uint64_t seed, float *x,
+                               size_t *repeated) MUST_CHECK;
 
 #endif

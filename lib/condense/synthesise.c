@@ -19,9 +19,9 @@
 struct synthesis_options synthesis_defaults(void)
 {
     return (struct synthesis_options){.per_class = 10,
-                                      .start = START_REAL,
+                                      .start = START_EXPLAIN,
                                       .steps = 2000,
-                                      .rate = 0.2,
+                                      .rate = 0.05,
                                       .objective = objective_defaults()};
 }
 
@@ -352,6 +352,47 @@ static struct error *optimise_all(struct synthesis *synthesis)
     return NULL;
 }
 
+/* ---- The start ---- */
+
+/* The teacher's answers for any number of series, a batch at a time in the first slot.  The slope
+ * is asked for as well, because a teacher expects that. */
+static struct error *answer(void *context, size_t count, const float *x, float *features,
+                            float *logits)
+{
+    struct synthesis *synthesis = context;
+    const struct backend *backend = synthesis->backend;
+    const struct objective *objective = &synthesis->objective;
+    struct workspace *space = &synthesis->spaces[0];
+    size_t series = synthesis->series, classes = synthesis->classes;
+    size_t columns = objective->guide->features;
+
+    for (size_t first = 0; first < count; first += synthesis->batch) {
+        size_t some = smaller(synthesis->batch, count - first);
+
+        backend->upload(space->x, x + first * series, some * series * sizeof *x);
+        TRY(objective_queue(objective, 0, some, space->x, synthesis->device_labels, space->logits,
+                            space->dx, space->value));
+        TRY(backend_fetch(backend, logits + first * classes, space->logits,
+                          some * classes * sizeof *logits));
+        TRY(backend_fetch(backend, features + first * columns, objective->features,
+                          some * columns * sizeof *features));
+    }
+    return NULL;
+}
+
+static struct error *start(struct synthesis *synthesis, const struct dataset *set, size_t *repeated)
+{
+    const struct synthesis_options *options = synthesis->options;
+    struct start_teacher teacher = {
+        .features = synthesis->objective.guide->features, .answer = answer, .context = synthesis};
+
+    if (options->start == START_EXPLAIN && teacher.features)
+        return start_explaining(set, &teacher, options->per_class, options->seed, synthesis->x,
+                                repeated);
+    return start_series(set, options->start, options->per_class, options->seed, synthesis->x,
+                        repeated);
+}
+
 /* ---- All of it ---- */
 
 static void add_value(struct objective_value *sum, const struct objective_value *value,
@@ -420,8 +461,7 @@ struct error *synthesise(const struct synthesis_options *options, const struct d
     if (!error)
         error = synthesis_make(guide, transform, &synthesis);
     if (!error)
-        error = start_series(set, options->start, options->per_class, options->seed, synthesis.x,
-                             &result->repeated);
+        error = start(&synthesis, set, &result->repeated);
     if (!error)
         error = optimise_all(&synthesis);
     if (!error) {

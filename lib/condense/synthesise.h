@@ -25,7 +25,7 @@ struct synthesis_options {
     size_t per_class; /* 10 */
     enum start_kind start;
     size_t steps; /* 2000; 0 keeps the start and only adds the teacher's logits */
-    double rate;  /* 0.2: the published one */
+    double rate;  /* 0.05; the published one is 0.2 */
     struct objective_options objective;
     bool by_round; /* statistics over one series of each class, not over all */
     uint64_t seed;

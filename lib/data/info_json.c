@@ -96,6 +96,7 @@ static void write_pool(struct json *json, const struct shapelet_pool *pool)
     json_size(json, "length", pool->steps);
     json_size(json, "classes", pool->classes);
     json_bool(json, "length_normalised", pool->length_normalised);
+    json_bool(json, "standardised", pool->standardised);
     json_open(json, "shapelets", '[');
     for (size_t i = 0; i < pool->count; i++) {
         const struct shapelet *shapelet = &pool->shapelets[i];

@@ -187,6 +187,8 @@ static void write_pool(FILE *stream, const struct info *info, bool all)
     fprintf(stream, "%-9s %s\n", "distance",
             pool->length_normalised ? "divided by the square root of the length"
                                     : "not divided by the length");
+    fprintf(stream, "%-9s %s\n", "features",
+            pool->standardised ? "distances, standardised" : "distances as they come");
     fprintf(stream, "%-9s %7s %7s %7s %7s %7s %9s %10s %10s\n", "shapelet", "channel", "start",
             "length", "class", "window", "source", "gain", "threshold");
     for (size_t i = 0; i < count; i++) {

@@ -51,18 +51,32 @@ static void fill_real(double *value, double recommended)
         *value = recommended;
 }
 
+static size_t recommended_batch(enum match_method method)
+{
+    switch (method) {
+    case MATCH_MTT:
+        return 100;
+    case MATCH_CONDTSC:
+        return 25; /* in four views */
+    case MATCH_UNROLL:
+        return 256;
+    default:
+        return 64;
+    }
+}
+
 void match_fill_in(struct match_options *options)
 {
     struct match_options *o = options;
-    bool follows = match_needs_experts(o->method), unrolls = o->method == MATCH_UNROLL;
+    bool unrolls = o->method == MATCH_UNROLL;
 
     if (o->start == MATCH_START_DEFAULT)
         o->start = MATCH_START_KMEANS;
     if (o->optimiser == MATCH_OPTIMISER_DEFAULT)
         o->optimiser = unrolls ? MATCH_ADAM : MATCH_SCALED;
-    fill_size(&o->steps, unrolls ? 600 : follows && o->method != MATCH_CONDTSC ? 200 : 100);
-    fill_real(&o->rate, unrolls ? 0.02 : 0.015);
-    fill_size(&o->batch, unrolls ? 256 : 64);
+    fill_size(&o->steps, unrolls ? 600 : match_needs_experts(o->method) ? 200 : 100);
+    fill_real(&o->rate, unrolls || match_needs_experts(o->method) ? 0.02 : 0.01);
+    fill_size(&o->batch, recommended_batch(o->method));
     fill_size(&o->network_steps, o->per_class < 10 ? o->per_class : 10);
     fill_size(&o->training_steps, 10);
     fill_real(&o->training_rate, 0.01);

@@ -59,9 +59,11 @@ struct match_options {
     uint64_t seed;
     const struct backend *backend; /* where the networks run; NULL: the processor */
 
+    size_t batch; /* dc, dsa, dm: real series of a class in a step; mtt, condtsc: condensed series
+                     in a step of a student; unroll: real series in a step */
+
     /* dc, dsa, dm, unroll */
     struct architecture architecture; /* of the networks; all numbers known */
-    size_t batch;                     /* real series of a class in a step; unroll: of all */
 
     /* dc, dsa, dm */
     size_t network_steps;  /* steps with one network before the next */

@@ -9,6 +9,9 @@ struct following {
     struct model model;
     struct trajectory *trajectory;
     struct views views; /* condtsc */
+    size_t batch;       /* series of a step */
+    size_t *order;      /* (count,) */
+    size_t *picks;      /* (student steps, batch) */
 };
 
 static void following_free(void *state)
@@ -17,6 +20,8 @@ static void following_free(void *state)
 
     trajectory_free(following->trajectory);
     views_free(&following->views);
+    free(following->order);
+    free(following->picks);
     model_free(&following->model);
     free(following);
 }
@@ -31,10 +36,10 @@ static struct error *check(const struct match_options *options, const struct exp
     return NULL;
 }
 
-static struct error *following_make(const struct match_problem *problem, void **state)
+static struct error *make(struct following *following)
 {
+    const struct match_problem *problem = following->problem;
     const struct match_options *options = problem->options;
-    const struct experts *experts = options->experts;
     bool dual = options->method == MATCH_CONDTSC;
     struct trajectory_options trajectory = {
         .steps = options->student_steps,
@@ -42,27 +47,56 @@ static struct error *following_make(const struct match_problem *problem, void **
         .views = dual,
         .embedding_weight = dual ? options->embedding_weight : 0,
         .loss = student_loss(options->label_rate > 0, MATCH_TEMPERATURE)};
+
+    following->batch = options->batch < problem->count ? options->batch : problem->count;
+    trajectory.batch = following->batch;
+    following->order = calloc(problem->count, sizeof *following->order);
+    following->picks = calloc(options->student_steps, following->batch * sizeof *following->picks);
+    if (!following->order || !following->picks)
+        return error_memory("matching");
+    TRY(model_new_on(&options->experts->architecture, options->experts->two_towers,
+                     options->backend, &following->model));
+    TRY(trajectory_new(&following->model, &trajectory, &following->trajectory));
+    if (dual)
+        TRY(views_new(problem->count * problem->set->channels, problem->set->length,
+                      &following->views));
+    return NULL;
+}
+
+static struct error *following_make(const struct match_problem *problem, void **state)
+{
     struct following *following;
     struct error *error;
 
-    TRY(check(options, experts));
+    TRY(check(problem->options, problem->options->experts));
     following = calloc(1, sizeof *following);
     if (!following)
         return error_memory("matching");
     following->problem = problem;
-    error = model_new_on(&experts->architecture, experts->two_towers, options->backend,
-                         &following->model);
-    if (!error)
-        error = trajectory_new(&following->model, &trajectory, &following->trajectory);
-    if (!error && dual)
-        error = views_new(problem->count * problem->set->channels, problem->set->length,
-                          &following->views);
+    error = make(following);
     if (error) {
         following_free(following);
         return error;
     }
     *state = following;
     return NULL;
+}
+
+/* The students' steps go through the condensed series in random order, again and again. */
+static void draw_picks(struct following *following, struct random_stream *stream)
+{
+    size_t count = following->problem->count, at = count;
+    size_t picks = following->problem->options->student_steps * following->batch;
+
+    for (size_t i = 0; i < picks; i++, at++) {
+        if (at == count) {
+            for (size_t n = 0; n < count; n++)
+                following->order[n] = n;
+            random_shuffle(stream, following->order, count);
+            at = 0;
+        }
+        following->picks[i] = following->order[at];
+    }
 }
 
 static double following_step(void *state, size_t step, const struct condensed *condensed,
@@ -73,16 +107,22 @@ static double following_step(void *state, size_t step, const struct condensed *c
     const struct experts *experts = options->experts;
     size_t latest = experts->epochs - options->expert_epochs, expert, epoch;
     struct random_stream stream = random_stream(options->seed, RANDOM_MATCH, step);
+    struct trajectory_task task = {.labels = following->problem->labels};
 
     latest = options->latest_start < latest ? options->latest_start : latest;
     expert = random_below(&stream, experts->count);
     epoch = random_below(&stream, latest + 1);
-    if (following->views.rows)
+    task.start = experts_point(experts, expert, epoch);
+    task.end = experts_point(experts, expert, epoch + options->expert_epochs);
+    if (following->views.rows) {
         views_draw(&following->views, &stream);
-    return trajectory_loss(following->trajectory, experts_point(experts, expert, epoch),
-                           experts_point(experts, expert, epoch + options->expert_epochs),
-                           condensed, following->problem->labels,
-                           following->views.rows ? &following->views : NULL, gradient);
+        task.views = &following->views;
+    }
+    if (following->batch < following->problem->count) {
+        draw_picks(following, &stream);
+        task.picks = following->picks;
+    }
+    return trajectory_loss(following->trajectory, &task, condensed, gradient);
 }
 
 const struct method method_trajectory = {

@@ -6,28 +6,28 @@
 struct trajectory {
     const struct model *model;
     struct trajectory_options options;
-    size_t batch;                              /* series times views */
-    size_t floats;                             /* of the batch */
-    const struct views *views;                 /* of this call, or NULL */
-    struct model_run **runs;                   /* (N,) */
-    struct model_run *ends[2];                 /* for embeddings at t_N and e */
-    float *points;                             /* (N + 1, parameters): t_0 .. t_N */
-    float *gradients;                          /* (N, parameters): of the loss at t_0 .. t_N-1 */
-    float *v, *product;                        /* (parameters) */
-    float *buffers;                            /* statistics that nobody asks for */
-    float *x, *dx, *step_dx;                   /* (batch, C, L) */
-    float *targets, *dtargets, *step_dtargets; /* (batch, V) */
-    int32_t *labels;                           /* (batch,) */
-    float *no_logits;                          /* (batch, V) zeros */
-    float *embeddings[2];                      /* (series, embedding), and their gradients */
-    float *direct; /* (series, C, L): gradient of the series that is not by the steps */
-};
+    size_t all;                /* rows: series times views */
+    size_t batch;              /* rows of a step */
+    size_t row;                /* floats of one: C * L */
+    const struct views *views; /* of this call, or NULL */
+    const size_t *picks;       /* of this call: (N, options.batch), or NULL */
+    const int32_t *labels;     /* of this call: (series,) */
+    const float *targets;      /* of this call: (series, V), or NULL */
 
-/* Of the condensed series. */
-static size_t series_floats(const struct trajectory *t)
-{
-    return t->floats / t->batch * t->options.series;
-}
+    struct model_run **runs;   /* (N,) */
+    struct model_run *ends[2]; /* for embeddings at t_N and e */
+    float *points;             /* (N + 1, parameters): t_0 .. t_N */
+    float *gradients;          /* (N, parameters): of the loss at t_0 .. t_N-1 */
+    float *v, *product;        /* (parameters) */
+    float *buffers;            /* statistics that nobody asks for */
+    float *x, *dx;             /* (all, C, L) */
+    float *embeddings[2];      /* (options.batch, embedding), and their gradients */
+    /* What a step sees: */
+    float *step_x, *step_dx;             /* (batch, C, L) */
+    float *step_targets, *step_dtargets; /* (batch, V) */
+    int32_t *step_labels;                /* (batch,) */
+    float *no_logits;                    /* (batch, V) zeros */
+};
 
 static bool uses_targets(const struct trajectory *t)
 {
@@ -38,18 +38,13 @@ static bool uses_targets(const struct trajectory *t)
 
 static struct error *make_embeddings(struct trajectory *t)
 {
-    size_t values = t->options.series * t->model->embedding;
+    size_t values = t->options.batch * t->model->embedding;
 
-    if (t->options.embedding_weight == 0)
-        return NULL;
-    t->direct = calloc(series_floats(t), sizeof *t->direct);
-    if (!t->direct)
-        return error_memory("embeddings");
-    for (size_t i = 0; i < 2; i++) {
+    for (size_t i = 0; i < 2 && t->options.embedding_weight > 0; i++) {
         t->embeddings[i] = calloc(values, sizeof *t->embeddings[i]);
         if (!t->embeddings[i])
             return error_memory("embeddings");
-        TRY(model_run_new(t->model, t->options.series, PASS_BACKWARD, &t->ends[i]));
+        TRY(model_run_new(t->model, t->options.batch, PASS_BACKWARD, &t->ends[i]));
     }
     return NULL;
 }
@@ -65,17 +60,17 @@ static struct error *make_arrays(struct trajectory *t)
     t->v = calloc(parameters, sizeof *t->v);
     t->product = calloc(parameters, sizeof *t->product);
     t->buffers = calloc(t->model->buffer_count + 1, sizeof *t->buffers);
-    t->x = calloc(t->floats, sizeof *t->x);
-    t->dx = calloc(t->floats, sizeof *t->dx);
-    t->step_dx = calloc(t->floats, sizeof *t->step_dx);
-    t->targets = calloc(logits, sizeof *t->targets);
-    t->dtargets = calloc(logits, sizeof *t->dtargets);
+    t->x = calloc(t->all, t->row * sizeof *t->x);
+    t->dx = calloc(t->all, t->row * sizeof *t->dx);
+    t->step_x = calloc(t->batch, t->row * sizeof *t->step_x);
+    t->step_dx = calloc(t->batch, t->row * sizeof *t->step_dx);
+    t->step_targets = calloc(logits, sizeof *t->step_targets);
     t->step_dtargets = calloc(logits, sizeof *t->step_dtargets);
-    t->labels = calloc(t->batch, sizeof *t->labels);
+    t->step_labels = calloc(t->batch, sizeof *t->step_labels);
     t->no_logits = calloc(logits, sizeof *t->no_logits);
     if (!t->runs || !t->points || !t->gradients || !t->v || !t->product || !t->buffers || !t->x ||
-        !t->dx || !t->step_dx || !t->targets || !t->dtargets || !t->step_dtargets || !t->labels ||
-        !t->no_logits)
+        !t->dx || !t->step_x || !t->step_dx || !t->step_targets || !t->step_dtargets ||
+        !t->step_labels || !t->no_logits)
         return error_memory("a trajectory");
     return NULL;
 }
@@ -99,8 +94,9 @@ struct error *trajectory_new(const struct model *model, const struct trajectory_
         return error_memory("a trajectory");
     t->model = model;
     t->options = *options;
-    t->batch = options->series * (options->views ? VIEWS : 1);
-    t->floats = t->batch * model->architecture.channels * model->architecture.length;
+    t->all = options->series * (options->views ? VIEWS : 1);
+    t->batch = options->batch * (options->views ? VIEWS : 1);
+    t->row = model->architecture.channels * model->architecture.length;
     error = make(t);
     if (error) {
         trajectory_free(t);
@@ -130,40 +126,56 @@ void trajectory_free(struct trajectory *trajectory)
     free(t->buffers);
     free(t->x);
     free(t->dx);
+    free(t->step_x);
     free(t->step_dx);
-    free(t->targets);
-    free(t->dtargets);
+    free(t->step_targets);
     free(t->step_dtargets);
-    free(t->labels);
+    free(t->step_labels);
     free(t->no_logits);
-    free(t->direct);
     free(t);
 }
 
 /* ---- There ---- */
 
-/* The batch: all views of all series, view after view, with what each is to be learned as. */
-static void prepare_batch(struct trajectory *t, const struct condensed *condensed,
-                          const int32_t *labels)
+/* The condensed series behind a row of a step. */
+static size_t pick_of(const struct trajectory *t, size_t step, size_t row)
 {
-    size_t series = t->options.series, classes = t->model->architecture.classes;
+    size_t at = row % t->options.batch;
 
-    if (t->views)
-        views_apply(t->views, condensed->x, t->x);
-    else
-        memcpy(t->x, condensed->x, t->floats * sizeof *t->x);
-    for (size_t first = 0; first < t->batch; first += series) {
-        memcpy(t->labels + first, labels, series * sizeof *labels);
-        if (uses_targets(t))
-            memcpy(t->targets + first * classes, condensed->targets,
-                   series * classes * sizeof *t->targets);
-    }
+    return t->picks ? t->picks[step * t->options.batch + at] : at;
 }
 
-static struct model_batch batch_at(const struct trajectory *t, const float *parameters)
+/* Its row among all views of all series. */
+static size_t row_of(const struct trajectory *t, size_t step, size_t row)
 {
-    return (struct model_batch){.count = t->batch,
-                                .x = t->x,
+    return row / t->options.batch * t->options.series + pick_of(t, step, row);
+}
+
+/* What is to be learned from the rows of a step. */
+static struct targets gather_targets(struct trajectory *t, size_t step)
+{
+    size_t classes = t->model->architecture.classes;
+
+    for (size_t n = 0; n < t->batch; n++) {
+        size_t pick = pick_of(t, step, n);
+
+        t->step_labels[n] = t->labels[pick];
+        if (uses_targets(t))
+            memcpy(t->step_targets + n * classes, t->targets + pick * classes,
+                   classes * sizeof *t->step_targets);
+    }
+    return (struct targets){t->step_labels, t->step_targets};
+}
+
+/* The first `count` rows of a step, for a model at a point. */
+static struct model_batch gather_batch(struct trajectory *t, size_t step, size_t count,
+                                       const float *parameters)
+{
+    for (size_t n = 0; n < count; n++)
+        memcpy(t->step_x + n * t->row, t->x + row_of(t, step, n) * t->row,
+               t->row * sizeof *t->step_x);
+    return (struct model_batch){.count = count,
+                                .x = t->step_x,
                                 .parameters = parameters,
                                 .buffers = t->buffers,
                                 .training = true};
@@ -180,12 +192,12 @@ static void add_scaled(size_t count, double factor, const float *from, float *to
 static void take_steps(struct trajectory *t, const float *start, double rate)
 {
     size_t parameters = t->model->parameter_count;
-    struct targets targets = {t->labels, t->targets};
 
     memcpy(t->points, start, parameters * sizeof *start);
     for (size_t i = 0; i < t->options.steps; i++) {
         float *point = t->points + i * parameters, *gradient = t->gradients + i * parameters;
-        struct model_batch batch = batch_at(t, point);
+        struct model_batch batch = gather_batch(t, i, t->batch, point);
+        struct targets targets = gather_targets(t, i);
 
         model_loss(t->runs[i], &batch, &t->options.loss, &targets, gradient, NULL);
         memcpy(point + parameters, point, parameters * sizeof *point);
@@ -214,27 +226,28 @@ static double distance_left(struct trajectory *t, const float *start, const floa
     return left / way;
 }
 
-/* Runs the series, as they are, through the model at t_N (0) or e (1). */
-static void embed(struct trajectory *t, size_t which, const float *point, const float *x)
+/* Adds factor times the gradients of the first rows of a step to those of all. */
+static void scatter(struct trajectory *t, size_t step, size_t count, double factor)
 {
-    struct model_batch batch = batch_at(t, point);
-
-    batch.count = t->options.series;
-    batch.x = x;
-    model_forward(t->ends[which], &batch);
-    model_embedding(t->ends[which], t->embeddings[which]);
+    for (size_t n = 0; n < count; n++)
+        add_scaled(t->row, factor, t->step_dx + n * t->row, t->dx + row_of(t, step, n) * t->row);
 }
 
-/* The distance between the embeddings at t_N and at e.  Its gradient with respect to t_N is added
- * to v, that with respect to the series is written to `direct`. */
-static double embeddings_apart(struct trajectory *t, const float *x, const float *end)
+/* The distance between the embeddings of the series of the first step, as they are, at t_N and at
+ * e.  Its gradients are added to v and dx. */
+static double embeddings_apart(struct trajectory *t, const float *end)
 {
-    size_t values = t->options.series * t->model->embedding;
+    size_t series = t->options.batch, values = series * t->model->embedding;
     size_t parameters = t->model->parameter_count;
+    const float *const places[2] = {t->points + t->options.steps * parameters, end};
     double sum = 0, factor = t->options.embedding_weight / (double)values;
 
-    embed(t, 0, t->points + t->options.steps * parameters, x);
-    embed(t, 1, end, x);
+    for (size_t i = 0; i < 2; i++) {
+        struct model_batch batch = gather_batch(t, 0, series, places[i]);
+
+        model_forward(t->ends[i], &batch);
+        model_embedding(t->ends[i], t->embeddings[i]);
+    }
     for (size_t i = 0; i < values; i++) {
         double apart = (double)t->embeddings[0][i] - t->embeddings[1][i];
 
@@ -242,10 +255,11 @@ static double embeddings_apart(struct trajectory *t, const float *x, const float
         t->embeddings[0][i] = (float)(2 * factor * apart);
         t->embeddings[1][i] = -t->embeddings[0][i];
     }
-    model_backward(t->ends[0], t->no_logits, t->embeddings[0], t->product, t->direct);
+    model_backward(t->ends[0], t->no_logits, t->embeddings[0], t->product, t->step_dx);
+    scatter(t, 0, series, 1);
     add_scaled(parameters, 1, t->product, t->v);
     model_backward(t->ends[1], t->no_logits, t->embeddings[1], NULL, t->step_dx);
-    add_scaled(series_floats(t), 1, t->step_dx, t->direct);
+    scatter(t, 0, series, 1);
     return factor * sum;
 }
 
@@ -260,63 +274,56 @@ static double dot(size_t count, const float *a, const float *b)
     return sum;
 }
 
-/* Takes v from t_N to t_0; the gradients of the batch add up in dx and dtargets.  Returns that of
- * the step size. */
-static double go_back(struct trajectory *t, double rate)
+/* Takes v from t_N to t_0; adds the gradients of rows and soft labels.  Returns that of the step
+ * size. */
+static double go_back(struct trajectory *t, double rate, float *dtargets)
 {
-    size_t parameters = t->model->parameter_count;
-    size_t logits = t->batch * t->model->architecture.classes;
-    struct targets targets = {t->labels, t->targets};
+    size_t parameters = t->model->parameter_count, classes = t->model->architecture.classes;
     bool soft = uses_targets(t);
     double drate = 0;
 
-    memset(t->dx, 0, t->floats * sizeof *t->dx);
-    memset(t->dtargets, 0, logits * sizeof *t->dtargets);
     for (size_t i = t->options.steps; i-- > 0;) {
+        struct targets targets = gather_targets(t, i);
+
         drate -= dot(parameters, t->v, t->gradients + i * parameters);
         model_second(t->runs[i], &t->options.loss, &targets, t->v, i ? t->product : NULL,
                      t->step_dx, soft ? t->step_dtargets : NULL);
-        add_scaled(t->floats, -rate, t->step_dx, t->dx);
-        if (soft)
-            add_scaled(logits, -rate, t->step_dtargets, t->dtargets);
+        scatter(t, i, t->batch, -rate);
+        for (size_t n = 0; soft && n < t->batch; n++)
+            add_scaled(classes, -rate, t->step_dtargets + n * classes,
+                       dtargets + pick_of(t, i, n) * classes);
         if (i)
             add_scaled(parameters, -rate, t->product, t->v);
     }
     return drate;
 }
 
-/* From the batch to the condensed series. */
-static void gather_gradients(struct trajectory *t, struct condensed *gradient)
+double trajectory_loss(struct trajectory *trajectory, const struct trajectory_task *task,
+                       const struct condensed *condensed, struct condensed *gradient)
 {
-    size_t series = t->options.series * t->model->architecture.classes;
+    struct trajectory *t = trajectory;
+    size_t classes = t->model->architecture.classes;
+    double loss;
 
+    t->views = task->views;
+    t->picks = task->picks;
+    t->labels = task->labels;
+    t->targets = condensed->targets;
+    if (t->views)
+        views_apply(t->views, condensed->x, t->x);
+    else
+        memcpy(t->x, condensed->x, t->all * t->row * sizeof *t->x);
+    memset(t->dx, 0, t->all * t->row * sizeof *t->dx);
+    if (uses_targets(t))
+        memset(gradient->targets, 0, t->options.series * classes * sizeof *gradient->targets);
+    take_steps(t, task->start, condensed->rate);
+    loss = distance_left(t, task->start, task->end);
+    if (t->options.embedding_weight > 0)
+        loss += embeddings_apart(t, task->end);
+    gradient->rate = go_back(t, condensed->rate, gradient->targets);
     if (t->views)
         views_adjoint(t->views, t->dx, gradient->x);
     else
-        memcpy(gradient->x, t->dx, t->floats * sizeof *t->dx);
-    if (!uses_targets(t))
-        return;
-    memset(gradient->targets, 0, series * sizeof *gradient->targets);
-    for (size_t view = 0; view < t->batch / t->options.series; view++)
-        add_scaled(series, 1, t->dtargets + view * series, gradient->targets);
-}
-
-double trajectory_loss(struct trajectory *trajectory, const float *start, const float *end,
-                       const struct condensed *condensed, const int32_t *labels,
-                       const struct views *views, struct condensed *gradient)
-{
-    struct trajectory *t = trajectory;
-    double loss;
-
-    t->views = views;
-    prepare_batch(t, condensed, labels);
-    take_steps(t, start, condensed->rate);
-    loss = distance_left(t, start, end);
-    if (t->options.embedding_weight > 0)
-        loss += embeddings_apart(t, condensed->x, end);
-    gradient->rate = go_back(t, condensed->rate);
-    gather_gradients(t, gradient);
-    if (t->options.embedding_weight > 0)
-        add_scaled(series_floats(t), 1, t->direct, gradient->x);
+        memcpy(gradient->x, t->dx, t->all * t->row * sizeof *t->dx);
     return loss;
 }

@@ -9,7 +9,7 @@
  * condtsc (Liu et al., "Dataset condensation for time series classification via dual domain
  * matching", 2024) does so with two towers (model.h) on four views of the condensed series
  * (views.h), and adds the squared distance, mean over series and values, between their embeddings
- * at t_N and at e.
+ * at t_N and at e.  A step can be on some of the series only, to save time and memory.
  *
  * Gradients go back through all N steps exactly: with v = d/dt_N, for i = N-1..0
  *     dx -= a (d2L/dx dt) v,   da -= v . grad L(t_i),   v -= a (d2L/dt2) v
@@ -27,6 +27,7 @@
 struct trajectory_options {
     size_t steps;            /* N */
     size_t series;           /* condensed ones */
+    size_t batch;            /* of them that a step is on, at most all */
     bool views;              /* sees each series in four ways */
     double embedding_weight; /* of the distance between embeddings; 0: leave it out */
     struct loss loss;        /* of the students; if not LOSS_LABELS, soft labels are learned */
@@ -45,10 +46,16 @@ struct condensed {
     double rate;    /* a */
 };
 
-/* The loss of the condensed set between two points of an expert.  labels (N,) where there are no
- * soft ones; views (drawn) where options.views says so, else NULL.  Gradients are written. */
-double trajectory_loss(struct trajectory *trajectory, const float *start, const float *end,
-                       const struct condensed *condensed, const int32_t *labels,
-                       const struct views *views, struct condensed *gradient);
+/* What a student is to do. */
+struct trajectory_task {
+    const float *start, *end;  /* points of an expert */
+    const int32_t *labels;     /* (series,), for LOSS_LABELS */
+    const struct views *views; /* drawn, where options.views says so, else NULL */
+    const size_t *picks; /* (steps, batch): the series of each step; NULL: the first `batch` */
+};
+
+/* The loss of the condensed set.  Gradients are written. */
+double trajectory_loss(struct trajectory *trajectory, const struct trajectory_task *task,
+                       const struct condensed *condensed, struct condensed *gradient);
 
 #endif

@@ -14,6 +14,7 @@
 
 typedef float vector __attribute__((vector_size(VECTOR_BYTES)));
 typedef int32_t mask __attribute__((vector_size(VECTOR_BYTES)));
+typedef uint32_t bits __attribute__((vector_size(VECTOR_BYTES)));
 typedef float vector_unaligned __attribute__((vector_size(VECTOR_BYTES), aligned(4), may_alias));
 
 INLINE vector load(const float *from)
@@ -61,7 +62,7 @@ INLINE vector exponential(vector x)
 
     x = choose(x < splat(-87.0f), splat(-87.0f), x);
     n = x * splat(1.44269504f) + shift;
-    mask exponent = (mask)n << 23;
+    bits exponent = (bits)n << 23;
     n -= shift;
     r = x - n * splat(0.693359375f) + n * splat(2.12194440e-4f);
     y = splat(1.9875691500e-4f);
@@ -71,7 +72,7 @@ INLINE vector exponential(vector x)
     y = y * r + splat(1.6666665459e-1f);
     y = y * r + splat(5.0000001201e-1f);
     y = y * r * r + r + splat(1.0f);
-    return choose(x == x, (vector)((mask)y + exponent), x);
+    return choose(x == x, (vector)((bits)y + exponent), x);
 }
 
 INLINE vector sigmoid(vector x)

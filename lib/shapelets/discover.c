@@ -12,7 +12,7 @@
 enum {
     LEAST_BATCH = 4,        /* blocks of eight series */
     CHECKS = 16,            /* looks at the bound of a candidate */
-    SERIES_PER_LOOK = 32,   /* whose measuring costs as much, for each class */
+    SERIES_PER_LOOK = 8,    /* whose measuring costs as much, for each class */
     TABLE_BYTES = 32 << 20, /* what a thread keeps of the candidates of a series at a time */
 };
 
@@ -382,9 +382,13 @@ static struct error *search_channel(struct search *search, size_t channel, struc
                                      .window = search->options->window,
                                      .length_normalised = search->options->length_normalised,
                                      .one_against_rest = search->options->one_against_rest};
+    double doubt;
 
     search->channel = channel;
     TRY(series_make(search, channel));
+    TRY(distance_doubt(&search->blocks, &doubt));
+    for (unsigned i = 0; i < search->worker_count; i++)
+        search->workers[i].distance.doubt = doubt;
     for (size_t i = 0; i < search->plan.lists; i++) {
         search->lists[i].count = 0;
         atomic_store(&search->entry[i], -1.0F);

@@ -1,13 +1,14 @@
 /* Interleaving, candidate lists, and the choice of kernel and of the shifts of each pass. */
 #include "shapelets/distance.h"
 
+#include <float.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "shapelets/distance_internal.h"
 
-enum { ALIGNMENT = 64 };
+enum { ALIGNMENT = 64, SAMPLE = 4096 };
 
 /* Aligned for whole vectors, and free of size overflow.  NULL if there is no memory. */
 static void *allocate(size_t count, size_t item)
@@ -43,6 +44,39 @@ void series_blocks_free(struct series_blocks *blocks)
 {
     free(blocks->values);
     blocks->values = NULL;
+}
+
+static int compare_floats(const void *a, const void *b)
+{
+    float x = *(const float *)a, y = *(const float *)b;
+
+    return x < y ? -1 : x > y;
+}
+
+struct error *distance_doubt(const struct series_blocks *blocks, double *doubt)
+{
+    size_t count = blocks->blocks * blocks->length * DISTANCE_LANES;
+    size_t size = count < SAMPLE ? count : SAMPLE;
+    double range, steps = (double)blocks->length;
+    float *sample = malloc(size * sizeof *sample), low, high;
+
+    if (!sample)
+        return error_memory("a sample of values");
+    for (size_t i = 0; i < size; i++)
+        sample[i] = blocks->values[count / size * i];
+    qsort(sample, size, sizeof *sample, compare_floats);
+    distance_range(blocks->values, count, &low, &high);
+    range = (double)high - low;
+    *doubt = 0;
+    /* As many sums as steps, each rounded to within 2^-53 of at most steps * range^2; 2e-7 is what
+     * may be lost. */
+    if (range > 1000 * ((double)sample[size - 1 - size / 4] - sample[size / 4]))
+        *doubt = steps * steps * range * range * 0x1p-53 / 2e-7;
+    /* Squares that have no place in a float are for the processor's kernels, too. */
+    if (range > 1e15 || range < 1e-15)
+        *doubt = fmax(*doubt, DBL_MIN);
+    free(sample);
+    return NULL;
 }
 
 static struct error *candidates_allocate(size_t count, size_t steps, struct candidates *candidates)
@@ -139,6 +173,7 @@ struct error *distance_scratch_make(const struct candidates *most, struct distan
     while (steps < most->longest + 1)
         steps *= 2;
     scratch->sum_mask = steps - 1;
+    scratch->doubt = 0;
     scratch->sums = allocate(steps, DISTANCE_MOST_SHIFTS * DISTANCE_LANES * sizeof(double));
     scratch->least = allocate(most->count, DISTANCE_LANES * sizeof(double));
     if (!scratch->sums || !scratch->least) {
@@ -164,6 +199,27 @@ static const struct distance_kernels *kernels(void)
     return &distance_kernels_generic;
 }
 
+/* Least square of candidate c to one series of the block, each place on its own. */
+static double direct_least(const float *source, const float *block,
+                           const struct candidates *candidates, size_t c, size_t half, size_t lane)
+{
+    size_t start = candidates->start[c], length = candidates->length[c];
+    size_t from = start > half ? start - half : 0, last = candidates->steps - length;
+    double best = INFINITY;
+
+    for (size_t j = from; j <= last && j <= start + half; j++) {
+        double sum = 0;
+
+        for (size_t t = 0; t < length; t++) {
+            double difference = source[start + t] - block[(j + t) * DISTANCE_LANES + lane];
+
+            sum += difference * difference;
+        }
+        best = fmin(best, sum);
+    }
+    return best;
+}
+
 void distance_to_block_with(const struct distance_kernels *kernel, const float *source,
                             const float *block, const struct candidates *candidates, size_t window,
                             struct distance_scratch *scratch, float *table, size_t stride)
@@ -187,6 +243,10 @@ void distance_to_block_with(const struct distance_kernels *kernel, const float *
 
         kernel->pass(&pass);
     }
+    for (size_t i = 0; scratch->doubt > 0 && i < candidates->count * DISTANCE_LANES; i++)
+        if (scratch->least[i] < scratch->doubt)
+            scratch->least[i] = direct_least(source, block, candidates, i / DISTANCE_LANES, half,
+                                             i % DISTANCE_LANES);
     kernel->finish(candidates, scratch->least, table, stride);
 }
 

@@ -11,8 +11,10 @@
  *
  * Accuracy: the difference a - b is rounded to float, its square is exact in double, and the sums
  * are kept in double: a squared distance is off by about 1e-7 of itself and 1e-16 of the whole sum,
- * so that the cancellation that float sums would suffer stays out of sight.  As the squares are
- * exact, every instruction set gives the same bits, with or without fused multiply-add. */
+ * so that the cancellation that float sums would suffer stays out of sight.  Where a few values are
+ * larger than all others by orders of magnitude, even that is too much (distance_doubt): squares
+ * that may suffer are summed up anew, each on its own.  As the squares are exact, every instruction
+ * set gives the same bits, with or without fused multiply-add. */
 #ifndef SC_SHAPELETS_DISTANCE_H
 #define SC_SHAPELETS_DISTANCE_H
 
@@ -38,6 +40,11 @@ struct series_blocks {
 struct error *series_blocks_make(const struct dataset *dataset, size_t channel, const size_t *order,
                                  struct series_blocks *blocks) MUST_CHECK;
 void series_blocks_free(struct series_blocks *blocks);
+
+/* Below which a square that comes from running sums over these series may be off by more than the
+ * rounding to float: 0 if their values are within a thousand times of the distance between their
+ * quartiles, and neither very large nor very small. */
+struct error *distance_doubt(const struct series_blocks *blocks, double *doubt) MUST_CHECK;
 
 /* Candidates of a series, ordered by where they end. */
 struct candidates {
@@ -69,6 +76,7 @@ struct distance_scratch {
     double *sums; /* running sums of the last `longest` steps, for a group of shifts */
     size_t sum_mask;
     double *least; /* (candidates, 8) least squares so far */
+    double doubt;  /* least squares below this are summed up directly; 0 at first */
 };
 
 struct error *distance_scratch_make(const struct candidates *most,

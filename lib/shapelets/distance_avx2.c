@@ -1,4 +1,5 @@
 /* Distance kernels for AVX2. */
+#include <float.h>
 #include <immintrin.h>
 
 #define WIDTH            4
@@ -19,12 +20,23 @@ static inline __m256d subtract(__m256d a, __m256d b)
     return _mm256_fnmadd_pd(one, b, a);
 }
 
-static inline void eight_roots(const double *squares, float *roots)
+/* Whether all are zero or can be rounded to float without loss of range. */
+static inline int in_range(__m256d squares)
 {
-    __m128 low = _mm256_cvtpd_ps(_mm256_load_pd(squares));
-    __m128 high = _mm256_cvtpd_ps(_mm256_load_pd(squares + 4));
+    __m256d low = _mm256_cmp_pd(squares, _mm256_set1_pd(FLT_MIN), _CMP_LT_OQ);
+    __m256d some = _mm256_cmp_pd(squares, _mm256_setzero_pd(), _CMP_NEQ_OQ);
+    __m256d high = _mm256_cmp_pd(squares, _mm256_set1_pd(FLT_MAX), _CMP_GT_OQ);
 
-    _mm256_storeu_ps(roots, _mm256_sqrt_ps(_mm256_set_m128(high, low)));
+    return _mm256_movemask_pd(_mm256_or_pd(_mm256_and_pd(low, some), high)) == 0;
+}
+
+static inline int eight_roots(const double *squares, float *roots)
+{
+    __m256d first = _mm256_load_pd(squares), second = _mm256_load_pd(squares + 4);
+    __m256 all = _mm256_set_m128(_mm256_cvtpd_ps(second), _mm256_cvtpd_ps(first));
+
+    _mm256_storeu_ps(roots, _mm256_sqrt_ps(all));
+    return in_range(first) && in_range(second);
 }
 
 static inline void eight_min(float *x, const float *y)

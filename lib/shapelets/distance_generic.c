@@ -1,4 +1,5 @@
 /* Distance kernels in portable C: pairs of doubles, which both SSE2 and NEON have. */
+#include <float.h>
 #include <math.h>
 #include <stdint.h>
 
@@ -18,10 +19,17 @@ static inline vector vector_min(vector a, vector b)
     return (vector)(((vector_bits)a & less) | ((vector_bits)b & ~less));
 }
 
-static inline void eight_roots(const double *squares, float *roots)
+static inline int eight_roots(const double *squares, float *roots)
 {
-    for (int lane = 0; lane < 8; lane++)
-        roots[lane] = sqrtf((float)squares[lane]);
+    int in_range = 1;
+
+    for (int lane = 0; lane < 8; lane++) {
+        double square = squares[lane];
+
+        roots[lane] = sqrtf((float)square);
+        in_range &= square == 0 || (square >= FLT_MIN && square <= FLT_MAX);
+    }
+    return in_range;
 }
 
 static inline void eight_min(float *x, const float *y)

@@ -1,8 +1,8 @@
 /* The kernels of distance.c for vectors of WIDTH doubles, written with the compiler's vector types.
  * The including file defines WIDTH, KERNELS (the name of the table), the types vector (of doubles)
  * and narrow (of as many floats, may alias), vector_min, subtract and widen for them, and
- * eight_roots (of doubles, rounded to float first), eight_min and eight_max (x = min(x, y), of
- * floats).
+ * eight_roots (of doubles, rounded to float first; false if that cannot be), eight_min and
+ * eight_max (x = min(x, y), of floats).
  *
  * A pass handles a few neighbouring shifts at once.  It walks over the steps t of the source with
  * the running sums of all its shifts in registers, stores them in a ring that remembers as many
@@ -10,6 +10,7 @@
  * once, subtracted and the least kept.  At the edges, where some of the shifts are outside of the
  * other series, old sums of -OUTSIDE and, behind the end, new ones of +OUTSIDE make every such
  * difference huge. */
+#include <float.h>
 #include <math.h>
 #include <string.h>
 
@@ -145,8 +146,15 @@ static void kernel_pass(const struct distance_pass *pass)
 static void kernel_finish(const struct candidates *candidates, const double *least, float *table,
                           size_t stride)
 {
-    for (size_t c = 0; c < candidates->count; c++)
-        eight_roots(least + c * DISTANCE_LANES, table + candidates->row[c] * stride);
+    for (size_t c = 0; c < candidates->count; c++) {
+        const double *squares = least + c * DISTANCE_LANES;
+        float *roots = table + candidates->row[c] * stride;
+
+        /* Squares of very large or small values have no place in a float, but roots do. */
+        if (!eight_roots(squares, roots))
+            for (int lane = 0; lane < DISTANCE_LANES; lane++)
+                roots[lane] = (float)fmin(sqrt(squares[lane]), FLT_MAX);
+    }
 }
 
 static void kernel_range(const float *distances, size_t count, float *low, float *high)

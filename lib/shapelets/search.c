@@ -82,23 +82,13 @@ static double needed_gain(const struct search *search, const struct search_worke
     return entry * (1 - 1e-6) - 1e-9;
 }
 
-/* Whether to look at the bounds after a batch: once there is a candidate that could be dropped. */
-static bool worth_a_look(const struct search *search, struct search_worker *worker,
-                         const struct batch *batch)
-{
-    double most = -1;
-
-    count_unknown(search, batch, worker);
-    for (size_t c = 0; c < worker->kept.count; c++)
-        most = fmax(most, needed_gain(search, worker, c));
-    return worker->blind < most;
-}
-
 /* Drops the candidates whose gain cannot reach their list any more. */
-static void drop_hopeless(const struct search *search, struct search_worker *worker)
+static void drop_hopeless(const struct search *search, struct search_worker *worker,
+                          const struct batch *batch)
 {
     struct candidates *kept = &worker->kept;
 
+    count_unknown(search, batch, worker);
     for (size_t c = 0; c < kept->count; c++) {
         double needed = needed_gain(search, worker, c);
         size_t row = kept->row[c];
@@ -114,7 +104,9 @@ static void drop_hopeless(const struct search *search, struct search_worker *wor
 static void measure_batch(const struct search *search, struct search_worker *worker,
                           const struct batch *batch)
 {
-    const struct distance_device *device = search->options->device;
+    /* Only the kernels of the processor can sum up anew what is in doubt. */
+    const struct distance_device *device =
+        worker->distance.doubt > 0 ? NULL : search->options->device;
     const float *series = dataset_series(search->dataset, worker->source, search->channel);
 
     if (device)
@@ -200,28 +192,22 @@ static void enter_lists(struct search *search, struct search_worker *worker)
     }
 }
 
-/* Measures and scores the candidates of a chunk.  Distances are counted when a look needs it, the
- * batches of a candidate together, while its histogram is in the cache. */
+/* Measures and scores the candidates of a chunk. */
 static void search_chunk(const struct search *search, struct search_worker *worker,
                          const struct candidates *chunk)
 {
-    size_t counted = 0;
-
     memset(worker->keep, 1, chunk->count);
     candidates_keep(chunk, worker->keep, &worker->kept);
     for (size_t b = 0; b < search->batch_count && worker->kept.count; b++) {
         const struct batch *batch = &search->batches[b];
-        bool last = b + 1 == search->batch_count;
 
         measure_batch(search, worker, batch);
-        if (search->options->keep_all || (!last && !worth_a_look(search, worker, batch)))
+        if (search->options->keep_all)
             continue;
         for (size_t c = 0; c < worker->kept.count; c++)
-            for (size_t i = counted; i <= b; i++)
-                count_batch(search, worker, &search->batches[i], worker->kept.row[c]);
-        counted = b + 1;
-        if (!last)
-            drop_hopeless(search, worker);
+            count_batch(search, worker, batch, worker->kept.row[c]);
+        if (b + 1 < search->batch_count)
+            drop_hopeless(search, worker, batch);
     }
     score(search, worker);
 }

@@ -2,6 +2,7 @@
  * the kernel may read past the end, and all shapelets of the channel are tried on the copy. */
 #include "shapelets/transform.h"
 
+#include <float.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -47,8 +48,13 @@ static struct error *prepare(const struct shapelet_pool *pool, size_t window,
     if (pool->channels != transform->channels)
         return error_make("the pool is for series of %zu channels, not %zu", pool->channels,
                           transform->channels);
-    for (size_t k = 0; k < pool->count; k++)
-        TRY(set_places(&pool->shapelets[k], transform->steps, window, &transform->shapelets[k]));
+    for (size_t k = 0; k < pool->count; k++) {
+        struct transform_shapelet *prepared = &transform->shapelets[k];
+
+        TRY(set_places(&pool->shapelets[k], transform->steps, window, prepared));
+        prepared->offset = pool->standardised ? pool->shapelets[k].offset : 0;
+        prepared->scale = pool->standardised ? pool->shapelets[k].scale : 1;
+    }
     for (size_t c = 0; c < transform->channels; c++) {
         transform->first[c] = filled;
         for (size_t k = 0; k < pool->count; k++)
@@ -132,6 +138,28 @@ static size_t first_least(const float *values, size_t count)
     return least;
 }
 
+/* The least of the squares and where, in double: for values so large or small that their squares
+ * have no place in a float. */
+static double wide_least(const float *x, const struct transform_shapelet *shapelet, size_t *least)
+{
+    double best = INFINITY;
+
+    for (size_t j = 0; j < shapelet->places; j++) {
+        double sum = 0;
+
+        for (size_t t = 0; t < shapelet->length; t++) {
+            double difference = (double)x[j + t] - (double)shapelet->values[t];
+
+            sum += difference * difference;
+        }
+        if (sum < best) {
+            best = sum;
+            *least = j;
+        }
+    }
+    return best;
+}
+
 static void forward_series(void *context, size_t i, unsigned worker)
 {
     const struct forward *call = context;
@@ -147,15 +175,20 @@ static void forward_series(void *context, size_t i, unsigned worker)
         for (size_t p = transform->first[c]; p < transform->first[c + 1]; p++) {
             size_t k = transform->order[p], least;
             const struct transform_shapelet *shapelet = &transform->shapelets[k];
-            float square;
+            double square;
 
             call->squares(padded + shapelet->low, shapelet->values, shapelet->length,
                           shapelet->places, squares);
             least = first_least(squares, shapelet->places);
             square = squares[least];
+            if (square > FLT_MAX ||
+                (square < FLT_MIN && memcmp(padded + shapelet->low + least, shapelet->values,
+                                            shapelet->length * sizeof *padded) != 0))
+                square = wide_least(padded + shapelet->low, shapelet, &least);
             if (transform->length_normalised)
-                square /= (float)shapelet->length;
-            call->features[i * transform->count + k] = sqrtf(square);
+                square /= (double)shapelet->length;
+            call->features[i * transform->count + k] =
+                ((float)fmin(sqrt(square), FLT_MAX) - shapelet->offset) * shapelet->scale;
             if (call->places)
                 call->places[i * transform->count + k] = (uint32_t)(shapelet->low + least);
         }
@@ -194,11 +227,11 @@ static void backward_series(void *context, size_t i, unsigned worker)
             (i * transform->channels + shapelet->channel) * transform->steps + call->places[at];
         const float *x = call->x + offset;
         float *dx = call->dx + offset;
-        float slope;
+        float distance = call->features[at] / shapelet->scale + shapelet->offset, slope;
 
-        if (call->features[at] <= 0)
+        if (distance <= 0)
             continue;
-        slope = call->upstream[at] / call->features[at];
+        slope = call->upstream[at] * shapelet->scale / distance;
         if (transform->length_normalised)
             slope /= (float)shapelet->length;
         for (size_t t = 0; t < shapelet->length; t++)

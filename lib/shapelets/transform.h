@@ -1,5 +1,6 @@
 /* The shapelet transform (paper, eq. STrans): a series becomes its distances to the shapelets of a
- * pool, each the least over the places where the shapelet is tried; and its gradient.
+ * pool, each the least over the places where the shapelet is tried; and its gradient.  Where the
+ * pool is standardised, a feature is (distance - offset) * scale.
  *
  * A struct transform is prepared once for a pool and a shape of series and holds all scratch
  * memory, so that the calls allocate nothing: synthesis makes them at every step with a handful of
@@ -25,7 +26,8 @@ struct transform_shapelet {
     const float *values;
     size_t length;
     size_t channel;
-    size_t low, places; /* tried at low..low+places-1 */
+    size_t low, places;  /* tried at low..low+places-1 */
+    float offset, scale; /* 0 and 1 where the pool is not standardised */
 };
 
 struct transform;

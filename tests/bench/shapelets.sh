@@ -92,5 +92,7 @@ sc-import -q --labels "$data"/Sleep/Sleep_y.npy "$data"/Sleep/Sleep_X.npy -o sle
 sc-prune -n 500 sleep.npy -o pruned.npy
 whole "Sleep, 5 s epochs" pruned.npy -l 200 --step 5 -w 50
 sc-import -q --labels "$data"/Pedestrian/Pedestrian_y.npy "$data"/Pedestrian/Pedestrian_X.npy -o pedestrian.npy
-sc-prune -n "${PEDESTRIAN:-1000}" pedestrian.npy -o pruned.npy
+sc-prune -n "${PEDESTRIAN:-250}" pedestrian.npy -o pruned.npy
 whole "Pedestrian, rebuilt" pruned.npy -l 3-6 -w 2
+echo
+echo "Pedestrian with at most ${PEDESTRIAN:-250} series of each class; PEDESTRIAN=1000 is the published setting"

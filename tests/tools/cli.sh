@@ -203,13 +203,18 @@ records["class"], records["window"], records["source"] = [3, -1], [20, 2**32 - 1
 records["gain"], records["threshold"] = [0.75, 0.5], [1.25, 2]
 values = [np.array([1, 2, 3]), np.array([4, 5.5])]
 write_slp("made.slp", header, records, values, "by hand")
-h, r, v, notes = read_slp("made.slp")
+h, r, v, notes, scaling = read_slp("made.slp")
+assert scaling is None
 assert h["count"] == 2 and notes == "by hand" and (r == records).all()
 assert all((a == b).all() for a, b in zip(v, values))
+write_slp("made.slp", header, records, values, "by hand", [[1, 2], [3, 4]])
+h, r, v, notes, scaling = read_slp("made.slp")
+assert notes == "by hand" and (scaling == [[1, 2], [3, 4]]).all()
 END
         $python slp.py
         sc-info made.slp >info
         grep -q "by hand" info
+        grep -q "standardised" info
         printf x | dd of=made.slp bs=1 seek=60 conv=notrunc 2>/dev/null
         fails 1 "made.slp: damaged" sc-info made.slp
     '

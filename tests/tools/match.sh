@@ -71,7 +71,7 @@ test_that 'every option changes the series' '
         match $method --expert-epochs 3 -o base.npy
         for options in "--seed 1" "--init real" "--init noise" "--steps 4" "--rate 0.1" \
             "--optimiser sgd" "--student-steps 2" "--expert-epochs 1" \
-            "--student-rate 0.1" "--rate-rate 0.2" "--label-rate 0.1"; do
+            "--student-rate 0.1" "--rate-rate 0.2" "--label-rate 0.1" "--batch 4"; do
             match $method --expert-epochs 3 $options -o other.npy
             refute test "$(series base.npy)" = "$(series other.npy)"
         done

@@ -22,6 +22,13 @@ test_that 'the pool is the same for any number of threads, every instruction set
     done
     sc-strans --threads 1 one.slp set.npy -o one.npy
     sc-strans --threads 7 one.slp set.npy | cmp - one.npy
+    SHAPECOND_CPU=generic sc-strans --raw one.slp set.npy -o raw.npy
+    refute cmp -s raw.npy one.npy
+    sc-shapelets -q -k 6 --select diverse --raw set.npy -o raw.slp
+    SHAPECOND_CPU=generic sc-strans raw.slp set.npy -o plain.npy
+    sc-export raw.npy -o raw.tsv
+    sc-export plain.npy -o plain.tsv
+    cmp raw.tsv plain.tsv
 '
 test_that 'more shapelets than candidates gives all there are, with a warning' '
     sc-prune -n 1 set.npy | sc-shapelets -k 100000 -l 90 -o all.slp 2>said

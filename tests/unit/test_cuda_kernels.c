@@ -416,7 +416,9 @@ static void make_pool(struct shapelet_pool *pool)
                                                .channel = shapes[i].channel,
                                                .start = shapes[i].start,
                                                .length = shapes[i].length,
-                                               .window = shapes[i].window};
+                                               .window = shapes[i].window,
+                                               .offset = 1.5f,
+                                               .scale = 0.5f + 0.25f * (float)i};
         used += shapes[i].length;
     }
     free(values);
@@ -428,7 +430,7 @@ static void the_transform_and_its_gradient_are_those_of_the_processor(void **sta
 
     (void)state;
     make_pool(&pool);
-    for (int k = 0; k < 4; k++) {
+    for (int k = 0; k < 6; k++) {
         struct transform on_cpu, on_gpu;
         float *series = normal_values(SERIES * CHANNELS * LENGTH, 1);
         struct both x, features = both_normal(SERIES * SHAPELETS, 2);
@@ -437,7 +439,8 @@ static void the_transform_and_its_gradient_are_those_of_the_processor(void **sta
         struct both dx = both_normal(SERIES * CHANNELS * LENGTH, 5);
         size_t window = k % 2 ? TRANSFORM_FULL : TRANSFORM_AS_FOUND;
 
-        pool.length_normalised = k / 2;
+        pool.length_normalised = k / 2 == 1;
+        pool.standardised = k >= 4;
         /* A distance of 0, where the root has no slope, and two places that are equal. */
         memcpy(series + LENGTH, pool.shapelets[1].values, 130 * sizeof *series);
         memcpy(series + LENGTH + 20, pool.shapelets[1].values, 130 * sizeof *series);

@@ -271,6 +271,7 @@ struct slope_test {
     struct model model;
     struct trajectory *trajectory;
     struct views views;
+    bool picks; /* steps on three series of the four */
     float *start, *end;
     float x[4 * 2 * 8], dx[4 * 2 * 8];
     float targets[4 * 2], dtargets[4 * 2];
@@ -280,10 +281,15 @@ struct slope_test {
 static double loss_of(struct slope_test *test, struct condensed *gradient)
 {
     static const int32_t labels[] = {0, 0, 1, 1};
+    static const size_t picks[] = {3, 0, 2, 1, 0, 2, 1, 3, 0, 3, 1, 2};
     struct condensed condensed = {test->x, test->targets, test->rate};
+    struct trajectory_task task = {.start = test->start,
+                                   .end = test->end,
+                                   .labels = labels,
+                                   .views = test->views.rows ? &test->views : NULL,
+                                   .picks = test->picks ? picks : NULL};
 
-    return trajectory_loss(test->trajectory, test->start, test->end, &condensed, labels,
-                           test->views.rows ? &test->views : NULL, gradient);
+    return trajectory_loss(test->trajectory, &task, &condensed, gradient);
 }
 
 /* The slope along a direction is what the gradient says. */
@@ -306,16 +312,18 @@ static void assert_slope(struct slope_test *test, float *values, const float *gr
     assert_near((up - down) / (2 * step), dot(gradient, direction, count), 2e-2);
 }
 
-static void check_slopes(bool two_towers, bool views, double weight, bool soft, const char *network)
+static void check_slopes(bool two_towers, bool views, double weight, bool soft, bool picks,
+                         const char *network)
 {
     struct architecture architecture = small_network(network);
     struct trajectory_options options = {.steps = 4,
                                          .series = 4,
+                                         .batch = picks ? 3 : 4,
                                          .views = views,
                                          .embedding_weight = weight,
                                          .loss = {soft ? LOSS_KL : LOSS_LABELS, 1, 1}};
     struct random_stream stream = random_stream(7, RANDOM_TEST, 0);
-    struct slope_test test = {.rate = 0.1};
+    struct slope_test test = {.rate = 0.1, .picks = picks};
     struct condensed gradient = {test.dx, test.dtargets, 0};
     float unused_x[4 * 2 * 8], unused_targets[4 * 2];
     struct condensed unused = {unused_x, unused_targets, 0};
@@ -362,9 +370,10 @@ static void the_gradients_of_trajectories_are_their_slopes(void **state)
         char network[128];
 
         snprintf(network, sizeof network, smooth, norms[i]);
-        check_slopes(false, false, 0, false, network);
-        check_slopes(false, false, 0, true, network);
-        check_slopes(true, true, 0.5, true, network);
+        check_slopes(false, false, 0, false, false, network);
+        check_slopes(false, false, 0, true, false, network);
+        check_slopes(true, true, 0.5, true, false, network);
+        check_slopes(true, true, 0.5, true, true, network);
     }
 }
 

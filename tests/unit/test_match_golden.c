@@ -103,6 +103,7 @@ static void check_trajectory(struct golden *golden, bool two_towers, bool soft, 
     struct model model = make_model(two_towers);
     struct trajectory_options options = {.steps = 3,
                                          .series = SERIES,
+                                         .batch = SERIES,
                                          .views = seen_four_ways,
                                          .embedding_weight = weight,
                                          .loss = {soft ? LOSS_KL : LOSS_LABELS, 1, 1}};
@@ -111,21 +112,20 @@ static void check_trajectory(struct golden *golden, bool two_towers, bool soft, 
     struct condensed condensed, gradient = {.x = dx, .targets = dtargets};
     struct trajectory *trajectory;
     struct views views;
-    const float *start, *end;
+    struct trajectory_task task = {.labels = labels, .views = seen_four_ways ? &views : NULL};
     double loss;
 
     assert_ok(trajectory_new(&model, &options, &trajectory));
     assert_ok(views_new(SERIES * CHANNELS, LENGTH, &views));
-    start = next(golden, model.parameter_count);
-    end = next(golden, model.parameter_count);
+    task.start = next(golden, model.parameter_count);
+    task.end = next(golden, model.parameter_count);
     condensed.x = next(golden, SERIES * CHANNELS * LENGTH);
     condensed.targets = next(golden, SERIES * 3);
     condensed.rate = *next(golden, 1);
     memcpy(views.real, next(golden, factors), factors * sizeof(float));
     memcpy(views.imaginary, next(golden, factors), factors * sizeof(float));
 
-    loss = trajectory_loss(trajectory, start, end, &condensed, labels,
-                           seen_four_ways ? &views : NULL, &gradient);
+    loss = trajectory_loss(trajectory, &task, &condensed, &gradient);
     assert_near(loss, *next(golden, 1), 1e-5);
     assert_same(dx, next(golden, sizeof dx / sizeof *dx), sizeof dx / sizeof *dx);
     assert_near(gradient.rate, *next(golden, 1), 2e-5);

@@ -37,6 +37,7 @@ static void measure(const struct distance_kernels *kernels, const struct dataset
         order[i] = i;
     assert_ok(series_blocks_make(dataset, 0, order, &blocks));
     assert_ok(distance_scratch_make(candidates, &scratch));
+    assert_ok(distance_doubt(&blocks, &scratch.doubt));
     for (size_t b = 0; b < blocks.blocks; b++)
         distance_to_block_with(kernels, dataset_series(dataset, source, 0),
                                blocks.values + b * dataset->length * DISTANCE_LANES, candidates,
@@ -132,29 +133,67 @@ static void test_chunks_of_starts_cover_all_candidates(void **state)
     dataset_free(&dataset);
 }
 
-/* A close match beside a spike ten thousand times larger: sums in float would lose it. */
+/* A close match beside a spike: sums in float would lose it beside the first, in double beside the
+ * others. */
 static void test_a_spike_does_not_spoil_a_close_match(void **state)
 {
+    static const float spikes[] = {100, 1e6F, 1e9F, 1e18F, 1e38F};
     size_t lengths[] = {8};
-    struct dataset dataset;
-    struct candidates candidates;
-    float *table;
 
     (void)state;
-    make_series(40, 6, &dataset);
-    for (size_t i = 0; i < COUNT; i++) {
-        dataset_series(&dataset, i, 0)[0] = i % 2 ? 100 : -100;
-        for (size_t t = 1; t < 40; t++)
-            dataset_series(&dataset, i, 0)[t] =
-                dataset_series(&dataset, 0, 0)[t] + 1e-2F * (float)i;
+    for (size_t s = 0; s < sizeof spikes / sizeof *spikes; s++) {
+        struct dataset dataset;
+        struct candidates candidates;
+        float *table;
+
+        make_series(40, 6, &dataset);
+        for (size_t i = 0; i < COUNT; i++) {
+            dataset_series(&dataset, i, 0)[0] = i % 2 ? spikes[s] : -spikes[s];
+            for (size_t t = 1; t < 40; t++)
+                dataset_series(&dataset, i, 0)[t] =
+                    dataset_series(&dataset, 0, 0)[t] + 1e-2F * (float)i;
+        }
+        assert_ok(candidates_make(40, lengths, 1, 1, 0, 40, &candidates));
+        table = calloc(candidates.count, STRIDE * sizeof *table);
+        measure(&distance_kernels_generic, &dataset, 0, &candidates, 3, table);
+        compare_with_brute_force(&dataset, 0, &candidates, 3, table);
+        free(table);
+        candidates_free(&candidates);
+        dataset_free(&dataset);
     }
-    assert_ok(candidates_make(40, lengths, 1, 1, 0, 40, &candidates));
-    table = calloc(candidates.count, STRIDE * sizeof *table);
-    measure(&distance_kernels_generic, &dataset, 0, &candidates, 3, table);
-    compare_with_brute_force(&dataset, 0, &candidates, 3, table);
-    free(table);
-    candidates_free(&candidates);
-    dataset_free(&dataset);
+}
+
+/* Squares of such values have no place in a float. */
+static void test_very_large_and_small_values_have_distances(void **state)
+{
+    static const float scales[] = {1e-22F, 1e30F};
+    size_t lengths[] = {5};
+
+    (void)state;
+    for (size_t s = 0; s < 2; s++) {
+        struct dataset dataset;
+        struct candidates candidates;
+        float *table, *other;
+
+        make_series(20, 8, &dataset);
+        for (size_t i = 0; i < COUNT * 20; i++)
+            dataset.x[i] *= scales[s];
+        assert_ok(candidates_make(20, lengths, 1, 1, 0, 20, &candidates));
+        table = calloc(candidates.count, STRIDE * sizeof *table);
+        other = calloc(candidates.count, STRIDE * sizeof *other);
+        measure(&distance_kernels_generic, &dataset, 0, &candidates, 3, table);
+        compare_with_brute_force(&dataset, 0, &candidates, 3, table);
+#if defined(__x86_64__)
+        if (cpu_level() >= CPU_AVX2) {
+            measure(&distance_kernels_avx2, &dataset, 0, &candidates, 3, other);
+            assert_memory_equal(table, other, candidates.count * STRIDE * sizeof *table);
+        }
+#endif
+        free(table);
+        free(other);
+        candidates_free(&candidates);
+        dataset_free(&dataset);
+    }
 }
 
 static void test_removed_candidates_leave_the_others_alone(void **state)
@@ -229,6 +268,7 @@ int main(void)
         cmocka_unit_test(test_distances_equal_brute_force),
         cmocka_unit_test(test_chunks_of_starts_cover_all_candidates),
         cmocka_unit_test(test_a_spike_does_not_spoil_a_close_match),
+        cmocka_unit_test(test_very_large_and_small_values_have_distances),
         cmocka_unit_test(test_removed_candidates_leave_the_others_alone),
         cmocka_unit_test(test_cells_never_decrease_with_the_distance),
     };

@@ -80,6 +80,36 @@ static void what_was_written_is_read_back(void **state)
     slp_free(&back);
 }
 
+static void offsets_and_scales_are_read_back_and_checked(void **state)
+{
+    struct shapelet_pool pool, back;
+    size_t size;
+    unsigned char *bytes;
+
+    (void)state;
+    make_pool(&pool);
+    pool.standardised = true;
+    for (int i = 0; i < 2; i++) {
+        pool.shapelets[i].offset = 3.5f - (float)i;
+        pool.shapelets[i].scale = 0.25f + (float)i;
+    }
+    bytes = to_bytes(&pool, &size);
+    assert_int_equal(size, 48 + 2 * 40 + 5 * 4 + 2 * 8 + 11 + 4);
+    assert_int_equal(bytes[12], 3);
+    assert_ok(slp_read_memory(bytes, size, &back));
+    assert_true(back.standardised);
+    assert_string_equal(back.notes, "sc-test 1.0");
+    for (int i = 0; i < 2; i++)
+        assert_true(back.shapelets[i].offset == 3.5f - (float)i &&
+                    back.shapelets[i].scale == 0.25f + (float)i);
+    slp_free(&back);
+    memset(bytes + 48 + 2 * 40 + 5 * 4 + 4, 0, 4); /* a scale of 0 */
+    seal(bytes, size);
+    assert_fails("shapelet 0: no such offset and scale", slp_read_memory(bytes, size, &back));
+    free(bytes);
+    slp_free(&pool);
+}
+
 static void the_bytes_are_as_the_manual_says(void **state)
 {
     struct shapelet_pool pool;
@@ -167,7 +197,7 @@ static void records_that_make_no_sense_are_refused_with_the_reason(void **state)
     (void)state;
     expect_refusal(0, 'x', "not a shapelet pool");
     expect_refusal(8, 2, "version 2");
-    expect_refusal(12, 3, "flags");
+    expect_refusal(12, 4, "flags");
     expect_refusal(44, 1, "flags");
     expect_refusal(16, 1, "too many");
     expect_refusal(19, 255, "promises more");
@@ -221,6 +251,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(what_was_written_is_read_back),
         cmocka_unit_test(the_bytes_are_as_the_manual_says),
+        cmocka_unit_test(offsets_and_scales_are_read_back_and_checked),
         cmocka_unit_test(a_file_cut_anywhere_is_an_error),
         cmocka_unit_test(a_flipped_bit_anywhere_is_an_error),
         cmocka_unit_test(records_that_make_no_sense_are_refused_with_the_reason),

@@ -48,8 +48,16 @@ static size_t window_of(const struct shapelet *shapelet, size_t window)
     return shapelet->window == SLP_WINDOW_FULL ? SIZE_MAX : shapelet->window;
 }
 
+static void scale_values(float *values, size_t count, float scale)
+{
+    for (size_t i = 0; i < count; i++)
+        values[i] *= scale;
+}
+
+/* Also of values so large or small that their squares have no place in a float. */
 static void test_features_equal_brute_force(void **state)
 {
+    static const float scales[] = {1, 1e28F, 1e-28F, 1e-21F}; /* one after the other */
     static const size_t windows[] = {0, 1, 5, 20, 1000, TRANSFORM_FULL, TRANSFORM_AS_FOUND};
     struct random_stream stream = random_stream(1, RANDOM_TEST, 0);
     static float x[COUNT * CHANNELS * STEPS], features[COUNT * SHAPELETS];
@@ -59,22 +67,64 @@ static void test_features_equal_brute_force(void **state)
     (void)state;
     make_pool(&stream, &pool);
     make_series(&stream, x);
-    for (size_t run = 0; run < 14; run++) {
+    for (size_t run = 0; run < 56; run++) {
+        size_t window = windows[run / 2 % 7];
+
+        if (run % 14 == 0) {
+            scale_values(x, COUNT * CHANNELS * STEPS, scales[run / 14]);
+            for (size_t k = 0; k < SHAPELETS; k++)
+                scale_values(pool.values + (pool.shapelets[k].values - pool.values),
+                             pool.shapelets[k].length, scales[run / 14]);
+        }
         pool.length_normalised = run % 2;
-        assert_ok(transform_make(&pool, CHANNELS, STEPS, windows[run / 2], &transform));
+        assert_ok(transform_make(&pool, CHANNELS, STEPS, window, &transform));
         transform_forward(&transform, x, COUNT, features, NULL);
         for (size_t i = 0; i < COUNT; i++)
             for (size_t k = 0; k < SHAPELETS; k++) {
                 const struct shapelet *s = &pool.shapelets[k];
                 double expected = brute_distance(s->values, s->length, s->start,
                                                  x + (i * CHANNELS + s->channel) * STEPS, STEPS,
-                                                 window_of(s, windows[run / 2]));
+                                                 window_of(s, window));
 
                 if (pool.length_normalised)
                     expected /= sqrt((double)s->length);
                 assert_near(features[i * SHAPELETS + k] / expected, 1, 2e-6);
             }
         transform_free(&transform);
+    }
+    slp_free(&pool);
+}
+
+/* An offset and a scale that differ from shapelet to shapelet. */
+static void standardise(struct shapelet_pool *pool)
+{
+    pool->standardised = true;
+    for (size_t k = 0; k < SHAPELETS; k++) {
+        pool->shapelets[k].offset = 0.5F * (float)k;
+        pool->shapelets[k].scale = 0.5F + 0.25F * (float)k;
+    }
+}
+
+static void test_features_of_a_standardised_pool_are_shifted_and_scaled(void **state)
+{
+    struct random_stream stream = random_stream(1, RANDOM_TEST, 0);
+    static float x[COUNT * CHANNELS * STEPS], raw[COUNT * SHAPELETS], features[COUNT * SHAPELETS];
+    struct shapelet_pool pool;
+    struct transform transform;
+
+    (void)state;
+    make_pool(&stream, &pool);
+    make_series(&stream, x);
+    for (int run = 0; run < 2; run++) {
+        assert_ok(transform_make(&pool, CHANNELS, STEPS, 5, &transform));
+        transform_forward(&transform, x, COUNT, run ? features : raw, NULL);
+        transform_free(&transform);
+        standardise(&pool);
+    }
+    for (size_t i = 0; i < COUNT * SHAPELETS; i++) {
+        const struct shapelet *s = &pool.shapelets[i % SHAPELETS];
+
+        assert_near(features[i], ((double)raw[i] - s->offset) * s->scale, 1e-5);
     }
     slp_free(&pool);
 }
@@ -105,8 +155,10 @@ static void test_gradient_equals_finite_differences(void **state)
     /* Not for the shortest two, whose distances are so small that the root bends within a step. */
     for (size_t i = 0; i < COUNT * SHAPELETS; i++)
         upstream[i] = i % SHAPELETS < 2 ? 0 : (float)random_normal(&stream);
-    for (int run = 0; run < 4; run++) {
+    for (int run = 0; run < 6; run++) {
         pool.length_normalised = run % 2;
+        if (run == 4)
+            standardise(&pool);
         assert_ok(transform_make(&pool, CHANNELS, STEPS, run < 2 ? TRANSFORM_FULL : 4, &transform));
         transform_forward(&transform, x, COUNT, features, places);
         for (size_t i = 0; i < COUNT * CHANNELS * STEPS; i++)
@@ -239,6 +291,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_features_equal_brute_force),
+        cmocka_unit_test(test_features_of_a_standardised_pool_are_shifted_and_scaled),
         cmocka_unit_test(test_gradient_equals_finite_differences),
         cmocka_unit_test(test_gradient_at_distance_zero_is_zero),
         cmocka_unit_test(test_threads_do_not_change_the_bits),

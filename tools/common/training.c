@@ -2,7 +2,7 @@
 
 #include "learn/student.h"
 
-const char *const training_optimisers[] = {"sgd", "adam", "adamw", NULL};
+const char *const training_optimisers[] = {"sgd", "adam", "adamw", "auto", NULL};
 const char *const training_schedules[] = {"cosine", "constant", NULL};
 const char *const training_choices[] = {"loss", "accuracy", "last", NULL};
 
@@ -28,13 +28,15 @@ static size_t validation_interval(size_t count, size_t validation)
 void training_set(const struct training_cli *cli, size_t count, size_t validation,
                   struct train_options *train)
 {
+    int optimiser = cli->optimiser == TRAINING_AUTO ? OPTIMISER_ADAMW : cli->optimiser;
+
     *train = train_defaults();
     train->batch = even_batch(count, cli->batch);
     train->epochs = cli->epochs ? cli->epochs : epochs_for_steps(cli->steps, count, train->batch);
-    train->optimiser = optimiser_defaults((enum optimiser_kind)cli->optimiser);
+    train->optimiser = optimiser_defaults((enum optimiser_kind)optimiser);
     train->optimiser.rate = cli->rate;
     train->optimiser.weight_decay = cli->decay;
-    if (cli->optimiser == OPTIMISER_SGD)
+    if (optimiser == OPTIMISER_SGD)
         train->optimiser.momentum = cli->momentum;
     train->cosine = cli->schedule == 0;
     train->choose = (enum train_choice)cli->choose;

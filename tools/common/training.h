@@ -19,6 +19,9 @@ struct training_cli {
     size_t validate_every; /* 0: so that it takes a small part of the time */
 };
 
+/* The optimisers, and after them one that is left to the tool. */
+enum { TRAINING_AUTO = OPTIMISER_ADAMW + 1 };
+
 extern const char *const training_optimisers[];
 extern const char *const training_schedules[];
 extern const char *const training_choices[];

@@ -1,0 +1,97 @@
+/* Distances are summed up here once more, in double precision and plain order: those of the
+ * transform depend on the machine in their last bits, and a pool must not. */
+#include "shapelets/standardise.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+#include "base/parallel.h"
+#include "shapelets/transform.h"
+
+static const double weight = 512;
+
+struct measure {
+    const struct transform *transform; /* where each shapelet is tried */
+    const struct dataset *set;
+    double *distances; /* (N, K) */
+};
+
+static double least_square(const struct transform_shapelet *shapelet, const float *x)
+{
+    double least = INFINITY;
+
+    for (size_t place = shapelet->low; place < shapelet->low + shapelet->places; place++) {
+        double square = 0;
+
+        for (size_t t = 0; t < shapelet->length && square < least; t++) {
+            double difference = (double)x[place + t] - shapelet->values[t];
+
+            square += difference * difference;
+        }
+        if (square < least)
+            least = square;
+    }
+    return least;
+}
+
+static void measure_series(void *context, size_t i, unsigned worker)
+{
+    const struct measure *measure = context;
+    const struct transform *transform = measure->transform;
+    const struct dataset *set = measure->set;
+
+    (void)worker;
+    for (size_t k = 0; k < transform->count; k++) {
+        const struct transform_shapelet *shapelet = &transform->shapelets[k];
+        double square =
+            least_square(shapelet, set->x + (i * set->channels + shapelet->channel) * set->length);
+
+        if (transform->length_normalised)
+            square /= (double)shapelet->length;
+        measure->distances[i * transform->count + k] = sqrt(square);
+    }
+}
+
+/* Offset and scale of shapelet k, from a column of the distances. */
+static void set_scaling(const double *distances, size_t count, size_t shapelets, size_t k,
+                        struct shapelet *shapelet)
+{
+    double mean = 0, variance = 0, deviation;
+
+    for (size_t i = 0; i < count; i++)
+        mean += distances[i * shapelets + k];
+    mean /= (double)count;
+    for (size_t i = 0; i < count; i++) {
+        double off = distances[i * shapelets + k] - mean;
+
+        variance += off * off;
+    }
+    deviation = sqrt(variance / (double)count);
+    shapelet->offset = (float)mean;
+    shapelet->scale = 1;
+    if (deviation > 1e-6 * mean)
+        shapelet->scale = (float)(sqrt(weight / (double)shapelets) / deviation);
+}
+
+struct error *pool_standardise(struct shapelet_pool *pool, const struct dataset *set)
+{
+    struct transform transform;
+    struct measure measure = {.transform = &transform, .set = set};
+
+    pool->standardised = false;
+    if (set->count == 0)
+        return error_make("no series to standardise distances by");
+    TRY(transform_make(pool, set->channels, set->length, TRANSFORM_AS_FOUND, &transform));
+    measure.distances = calloc(set->count, (pool->count + 1) * sizeof *measure.distances);
+    if (!measure.distances) {
+        transform_free(&transform);
+        return error_memory("shapelet features");
+    }
+    parallel_for(set->count, measure_series, &measure);
+    for (size_t k = 0; k < pool->count; k++)
+        set_scaling(measure.distances, set->count, pool->count, k, &pool->shapelets[k]);
+    pool->standardised = true;
+    free(measure.distances);
+    transform_free(&transform);
+    return NULL;
+}
