@@ -69,6 +69,9 @@ CUDA_ARCHITECTURES ?= $(shell $(NVCC) --list-gpu-arch | sed 's/compute_//' | sor
 CUDA_NEWEST = $(lastword $(CUDA_ARCHITECTURES))
 CUDA_FLAGS = -std=c++17 -O3 -lineinfo $(foreach a,$(CUDA_ARCHITECTURES),-gencode arch=compute_$(a),code=sm_$(a)) \
              -gencode arch=compute_$(CUDA_NEWEST),code=compute_$(CUDA_NEWEST)
+ifeq ($(WERROR),1)
+CUDA_FLAGS += -Werror all-warnings
+endif
 CUDA_HOST_FLAGS := -Wall -Wextra -Wno-missing-field-initializers -fPIC -fvisibility=hidden
 
 # The same sources for the processor, with a CUDA that is none (tests only).
@@ -217,7 +220,7 @@ $(TABLES) $(TABLES:%=show-%): all
 
 # Everything again, built with the sanitizers, in a folder of its own.
 check-asan:
-	@$(MAKE) --no-print-directory check BUILD=$(BUILD)/asan KERNEL_CFLAGS=-O0 \
+	@$(MAKE) --no-print-directory check BUILD=$(BUILD)/asan CUDA=0 KERNEL_CFLAGS=-O0 \
 	  CFLAGS='-O1 -g -fsanitize=address,undefined -fno-sanitize-recover=undefined -fno-omit-frame-pointer'
 
 # On a GPU; without one they say so and fail.
@@ -238,7 +241,7 @@ FUZZ_SECONDS ?= 600
 fuzz: | $(HAVE_build) $(HAVE_fuzz)
 	@tests/fuzz/run-fuzz.sh $(BUILD)/fuzz $(FUZZ_SECONDS)
 
-FORMATTED := $(shell find $(wildcard tools lib formats cuda tests) -name "*.[ch]" -o -name "*.cu")
+FORMATTED := $(shell find $(wildcard tools lib formats cuda tests) -name "*.[ch]" -o -name "*.cu" -o -name "*.cpp")
 # Across files cppcheck does not see that cli_check may not return and that outputs need no value.
 lint: | $(HAVE_lint) $(HAVE_build) $(HAVE_check)
 	$(say) LINT 'clang-format'
@@ -252,7 +255,8 @@ lint: | $(HAVE_lint) $(HAVE_build) $(HAVE_check)
 	  --error-exitcode=1 --suppress=missingIncludeSystem \
 	  --suppress=ctunullpointer --suppress=ctuuninitvar -Iformats -Ilib -Itools formats lib tools
 	$(say) LINT 'warnings as errors'
-	$(run)$(MAKE) --no-print-directory all BUILD=$(BUILD)/werror WERROR=1 CFLAGS='-O2'
+	$(run)$(MAKE) --no-print-directory all BUILD=$(BUILD)/werror WERROR=1 CFLAGS='-O2' \
+	  $(if $(filter 1,$(CUDA)),CUDA_ARCHITECTURES=$(CUDA_NEWEST))
 
 format: | $(HAVE_lint)
 	$(run)clang-format -i $(FORMATTED)
@@ -268,7 +272,8 @@ install: all
 	$(say) INSTALL '$(DESTDIR)$(PREFIX)'
 	$(run)install -d $(DESTDIR)$(BINDIR) $(DESTDIR)$(LIBDIR)/pkgconfig $(DESTDIR)$(INCLUDEDIR)
 	$(run)install -m 755 $(TOOLS) $(DESTDIR)$(BINDIR)
-	$(run)install -m 644 $(NPY_LIB) $(NPY_SO) $(if $(filter 1,$(CUDA)),$(CUDA_SO)) $(DESTDIR)$(LIBDIR)
+	$(run)install -m 644 $(NPY_LIB) $(NPY_SO) $(DESTDIR)$(LIBDIR)
+	$(run)if [ -e $(CUDA_SO) ]; then install -m 644 $(CUDA_SO) $(DESTDIR)$(LIBDIR); fi
 	$(run)ln -sf $(notdir $(NPY_SO)) $(DESTDIR)$(LIBDIR)/libnpy-c.so
 	$(run)install -m 644 formats/npy-c/npy-c.h $(DESTDIR)$(INCLUDEDIR)
 	$(run)printf '%s\n' $(PKG_CONFIG) >$(DESTDIR)$(LIBDIR)/pkgconfig/npy-c.pc

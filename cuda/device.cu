@@ -352,7 +352,8 @@ extern "C" __attribute__((visibility("default"))) int shapecond_cuda_open(
     static struct backend backend;
 
     if (strcmp(version, SHAPECOND_VERSION) != 0 || backend_size != sizeof(struct backend)) {
-        snprintf(message, size, "the CUDA plug-in is of version %s, the program of another (%s)",
+        snprintf(message, size,
+                 "the CUDA plug-in (%s) and the program (%s) are not of the same build",
                  SHAPECOND_VERSION, version);
         return 1;
     }

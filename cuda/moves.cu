@@ -65,6 +65,15 @@ KERNEL gather_kernel(size_t count, size_t words, const unsigned *in, const size_
     }
 }
 
+KERNEL combine_kernel(size_t count, float a, float *x, float b, const float *y)
+{
+    THREADS
+    {
+        for (EACH(i, count))
+            x[i] = a * x[i] + b * y[i];
+    }
+}
+
 KERNEL count_kernel(size_t *counter)
 {
     THREADS
@@ -183,6 +192,11 @@ static void gather(size_t count, size_t words, const void *in, const size_t *ord
            batch, size, (unsigned *)out);
 }
 
+static void combine(size_t count, float a, float *x, float b, const float *y)
+{
+    LAUNCH(combine_kernel, along(count), LINE, count, a, x, b, y);
+}
+
 static void count_up(size_t *counter)
 {
     LAUNCH(count_kernel, 1, 1, counter);
@@ -224,6 +238,7 @@ void cuda_fill_moves(struct backend *backend)
     backend->copy_rows = copy_rows;
     backend->add_rows = add_rows;
     backend->gather = gather;
+    backend->combine = combine;
     backend->count = count_up;
     backend->reduce_blocks = reduce_blocks;
     backend->sgd_step = sgd_step;

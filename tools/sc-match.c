@@ -103,8 +103,6 @@ static void check_usage(const struct match_cli *opt)
         cli_usage("--from and --shapelets are of no use to %s", match_method_names[opt->method]);
     if (opt->from && opt->start != MATCH_START_DEFAULT)
         cli_usage("--from and --init exclude each other");
-    if (opt->method == MATCH_UNROLL && opt->device == DEVICE_CUDA)
-        cli_usage("unroll runs on the processor only");
 }
 
 /* The set to start from, and the transform of its series. */
@@ -187,8 +185,7 @@ int main(int argc, char **argv)
 
     cli_parse(argc, argv, &program, &opt);
     check_usage(&opt);
-    opt.match.backend =
-        device_chosen(opt.method == MATCH_UNROLL ? DEVICE_CPU : opt.device, false).backend;
+    opt.match.backend = device_chosen(opt.device, false).backend;
     source = shapelets_source(&opt.shapelets, NULL, &pool);
     cli_check(examples_read(cli_input(&opt.common), opt.labels, &source, &set));
     cli_check(examples_architecture(&set, opt.network, &opt.match.architecture));

@@ -76,7 +76,7 @@ static struct error *make(struct unrolling *u)
     const struct match_problem *problem = u->problem;
     const struct match_options *o = problem->options;
 
-    TRY(network_new(&o->architecture, backend_cpu(), &u->network));
+    TRY(network_new(&o->architecture, o->backend ? o->backend : backend_cpu(), &u->network));
     u->features = o->transform ? o->transform->count : 0;
     u->batch = o->batch < problem->set->count ? o->batch : problem->set->count;
     u->kept = calloc(STUDENTS, student_floats(u) * sizeof *u->kept);
@@ -244,8 +244,8 @@ static double unrolling_step(void *state, size_t step, const struct condensed *c
     if (transform)
         transform_forward(transform, condensed->x, problem->count, u->set_features, u->places);
     if (step == 0)
-        parallel_for(WINDOWS, train_ahead, u);
-    parallel_for(WINDOWS, take_window, u);
+        u->network->backend->run(WINDOWS, train_ahead, u);
+    u->network->backend->run(WINDOWS, take_window, u);
     memset(gradient->x, 0, floats * sizeof *gradient->x);
     memset(gradient->targets, 0, logits * sizeof *gradient->targets);
     for (size_t i = 0; i < WINDOWS; i++) {

@@ -6,6 +6,7 @@
 
 #include "match/spectrum.h"
 #include "nn/backend_cpu.h"
+#include "nn/memory.h"
 
 /* What a tower is given and gives, on a device that has memory of its own. */
 struct copies {
@@ -149,22 +150,18 @@ static void free_copies(const struct backend *backend, struct copies *c)
 /* An array of the host for the device: itself, or its copy. */
 static const float *give(const struct model_run *run, const float *host, float *copy, size_t count)
 {
-    if (!host || backend_of(run)->host_memory)
-        return host;
-    backend_of(run)->upload(copy, host, count * sizeof *copy);
-    return copy;
+    return backend_give(backend_of(run), host, copy, count * sizeof *copy);
 }
 
 /* Where the device is to write what goes to an array of the host; then brings it there. */
 static float *place(const struct model_run *run, float *host, float *copy)
 {
-    return !host || backend_of(run)->host_memory ? host : copy;
+    return backend_place(backend_of(run), host, copy);
 }
 
 static void take(const struct model_run *run, float *host, const float *copy, size_t count)
 {
-    if (host && !backend_of(run)->host_memory)
-        backend_of(run)->download(host, copy, count * sizeof *host);
+    backend_take(backend_of(run), host, copy, count * sizeof *host);
 }
 
 /* What the device has, for the host: itself, or its copy. */

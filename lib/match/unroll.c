@@ -1,7 +1,10 @@
 /* The way back is that of trajectory.h with momentum: with l = d/dt_N and w = 0, for i = N-1..0
  *     w = m w - a_i l,   dx += (d2L/dx dt) w,   l += (d2L/dt2) w
  * Steps are run again on the way back from the parameters that were noted on the way there: the
- * activations of a whole window would not stay in any cache. */
+ * activations of a whole window would not stay in any cache.
+ *
+ * The caller's arrays are host memory.  On a device that has its own they are copied there for each
+ * window; all that happens in between is in memory of the backend. */
 #include "match/unroll.h"
 
 #include <math.h>
@@ -9,6 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "nn/memory.h"
 #include "nn/optimiser.h"
 
 /* As of batch normalisation in PyTorch. */
@@ -29,12 +33,21 @@ struct unroll {
     struct pass *scorer; /* of real ones */
     size_t normalisations;
     struct normalisation_place *places;
+    const struct backend *backend;
+    /* Memory of the backend: */
     float *points;                       /* (window, parameters): t_0 .. t_N-1 */
     float *gradient, *costate, *moving;  /* (parameters): grad L or a product; l; w */
     float *statistics, *aims;            /* (buffers) */
     float *step_x, *step_features;       /* as the set */
     float *logits, *dlogits, *rdlogits;  /* (series, V) */
     float *step_targets, *score_dlogits; /* (series, V), (batch, V) */
+    /* Copies of the caller's arrays, on a device that has memory of its own. */
+    struct unroll_set set, gradients;
+    float *parameters, *velocity;
+    float *real_x, *real_features;
+    int32_t *real_labels;
+    /* Copies of what the device has, for the host. */
+    float *host_parameters, *host_costate, *host_statistics, *host_aims;
 };
 
 /* ---- Memory ---- */
@@ -85,9 +98,12 @@ static struct error *make_arrays(struct unroll *u)
     const struct architecture *a = &u->network->architecture;
     size_t parameters = u->network->parameter_count, buffers = u->network->buffer_count + 1;
     size_t series = u->options.series, logits = series * a->classes;
+    size_t floats = series * a->channels * a->length, features = series * a->features + 1;
+    size_t real = u->options.batch;
     struct {
         float **array;
         size_t floats;
+        bool copy; /* needed only where the backend has memory of its own */
     } arrays[] = {
         {&u->points, u->options.window * parameters},
         {&u->gradient, parameters},
@@ -95,21 +111,43 @@ static struct error *make_arrays(struct unroll *u)
         {&u->moving, parameters},
         {&u->statistics, buffers},
         {&u->aims, buffers},
-        {&u->step_x, series * a->channels * a->length},
-        {&u->step_features, series * a->features + 1},
+        {&u->step_x, floats},
+        {&u->step_features, features},
         {&u->logits, logits},
         {&u->dlogits, logits},
         {&u->rdlogits, logits},
         {&u->step_targets, logits},
-        {&u->score_dlogits, u->options.batch * a->classes},
+        {&u->score_dlogits, real * a->classes},
+        {&u->set.x, floats, true},
+        {&u->set.features, features, true},
+        {&u->set.targets, logits, true},
+        {&u->gradients.x, floats, true},
+        {&u->gradients.features, features, true},
+        {&u->gradients.targets, logits, true},
+        {&u->parameters, parameters, true},
+        {&u->velocity, parameters, true},
+        {&u->real_x, real * a->channels * a->length, true},
+        {&u->real_features, real * a->features + 1, true},
     };
 
     for (size_t i = 0; i < sizeof arrays / sizeof *arrays; i++) {
-        *arrays[i].array = calloc(arrays[i].floats, sizeof(float));
+        if (arrays[i].copy && u->backend->host_memory)
+            continue;
+        *arrays[i].array = u->backend->allocate(arrays[i].floats * sizeof(float));
         if (!*arrays[i].array)
             return error_memory("a window of training");
     }
-    return NULL;
+    if (u->backend->host_memory)
+        return NULL;
+    u->real_labels = u->backend->allocate(real * sizeof *u->real_labels);
+    u->host_parameters = calloc(parameters, sizeof(float));
+    u->host_costate = calloc(parameters, sizeof(float));
+    u->host_statistics = calloc(buffers, sizeof(float));
+    u->host_aims = calloc(buffers, sizeof(float));
+    return u->real_labels && u->host_parameters && u->host_costate && u->host_statistics &&
+                   u->host_aims
+               ? NULL
+               : error_memory("a window of training");
 }
 
 static struct error *make(struct unroll *u)
@@ -129,6 +167,7 @@ struct error *unroll_new(const struct network *network, const struct unroll_opti
     if (!u)
         return error_memory("a window of training");
     u->network = network;
+    u->backend = network->backend;
     u->options = *options;
     error = make(u);
     if (error) {
@@ -148,30 +187,110 @@ void unroll_free(struct unroll *unroll)
     pass_free(u->pass);
     pass_free(u->scorer);
     free(u->places);
-    free(u->points);
-    free(u->gradient);
-    free(u->costate);
-    free(u->moving);
-    free(u->statistics);
-    free(u->aims);
-    free(u->step_x);
-    free(u->step_features);
-    free(u->logits);
-    free(u->dlogits);
-    free(u->rdlogits);
-    free(u->step_targets);
-    free(u->score_dlogits);
+    void *const memory[] = {u->points,
+                            u->gradient,
+                            u->costate,
+                            u->moving,
+                            u->statistics,
+                            u->aims,
+                            u->step_x,
+                            u->step_features,
+                            u->logits,
+                            u->dlogits,
+                            u->rdlogits,
+                            u->step_targets,
+                            u->score_dlogits,
+                            u->set.x,
+                            u->set.features,
+                            u->set.targets,
+                            u->gradients.x,
+                            u->gradients.features,
+                            u->gradients.targets,
+                            u->parameters,
+                            u->velocity,
+                            u->real_x,
+                            u->real_features,
+                            u->real_labels};
+    for (size_t i = 0; i < sizeof memory / sizeof memory[0]; i++)
+        u->backend->release(memory[i]);
+    free(u->host_parameters);
+    free(u->host_costate);
+    free(u->host_statistics);
+    free(u->host_aims);
     free(u);
+}
+
+/* ---- The caller's arrays on the device ---- */
+
+static size_t series_floats(const struct unroll *u)
+{
+    const struct architecture *a = &u->network->architecture;
+
+    return u->options.series * a->channels * a->length;
+}
+
+static size_t feature_floats(const struct unroll *u)
+{
+    return u->options.series * u->network->architecture.features;
+}
+
+static size_t logit_floats(const struct unroll *u)
+{
+    return u->options.series * u->network->architecture.classes;
+}
+
+static float *give(const struct unroll *u, const float *host, float *copy, size_t floats)
+{
+    return (float *)(uintptr_t)backend_give(u->backend, host, copy, floats * sizeof *copy);
+}
+
+static void take(const struct unroll *u, float *host, const float *copy, size_t floats)
+{
+    backend_take(u->backend, host, copy, floats * sizeof *copy);
+}
+
+static struct unroll_set give_set(const struct unroll *u, const struct unroll_set *set)
+{
+    return (struct unroll_set){give(u, set->x, u->set.x, series_floats(u)),
+                               give(u, set->features, u->set.features, feature_floats(u)),
+                               give(u, set->targets, u->set.targets, logit_floats(u))};
+}
+
+static struct unroll_student give_student(const struct unroll *u,
+                                          const struct unroll_student *student)
+{
+    size_t parameters = u->network->parameter_count;
+
+    return (struct unroll_student){give(u, student->parameters, u->parameters, parameters),
+                                   give(u, student->velocity, u->velocity, parameters),
+                                   student->age};
+}
+
+static void take_student(const struct unroll *u, const struct unroll_student *copy,
+                         struct unroll_student *student)
+{
+    size_t parameters = u->network->parameter_count;
+
+    take(u, student->parameters, copy->parameters, parameters);
+    take(u, student->velocity, copy->velocity, parameters);
+    student->age = copy->age;
+}
+
+static struct unroll_batch give_real(const struct unroll *u, const struct unroll_batch *real)
+{
+    const struct architecture *a = &u->network->architecture;
+
+    return (struct unroll_batch){
+        real->count, give(u, real->x, u->real_x, real->count * a->channels * a->length),
+        give(u, real->features, u->real_features, real->count * a->features),
+        backend_give(u->backend, real->labels, u->real_labels, real->count * sizeof *real->labels)};
 }
 
 /* ---- There ---- */
 
-static void add_scaled(size_t count, double factor, const float *from, float *to)
+static void add(const struct unroll *u, size_t count, const float *from, float *to)
 {
-    float f = (float)factor;
-
-    for (size_t i = 0; i < count; i++)
-        to[i] += f * from[i];
+    u->backend->combine(count, 1, to, 1, from);
 }
 
 static struct forward forward_of_set(const struct unroll *u, const struct unroll_set *set,
@@ -199,8 +318,9 @@ static void differentiate(struct unroll *u, const struct unroll_set *set, const 
     struct targets targets = {.values = set->targets};
     struct backward backward = {.logits = u->dlogits, .parameters = u->gradient};
 
-    memcpy(u->logits, pass_forward(u->pass, &forward), series * classes * sizeof *u->logits);
-    loss_value(&u->options.loss, series, classes, u->logits, &targets, u->dlogits, NULL);
+    u->backend->copy_rows(1, series * classes, pass_forward(u->pass, &forward), 0, u->logits, 0);
+    u->backend->loss(&u->options.loss, series, classes, u->logits, &targets, u->dlogits, NULL,
+                     pass_values(u->pass), NULL);
     if (for_tangents) {
         backward.x = u->step_x;
         backward.features = set->features ? u->step_features : NULL;
@@ -211,22 +331,35 @@ static void differentiate(struct unroll *u, const struct unroll_set *set, const 
 void unroll_begin(const struct unroll *unroll, uint64_t seed, uint64_t index,
                   struct unroll_student *student)
 {
-    network_initialise(unroll->network, seed, index, student->parameters, unroll->statistics);
-    memset(student->velocity, 0, unroll->network->parameter_count * sizeof *student->velocity);
+    size_t parameters = unroll->network->parameter_count;
+    float *place = backend_place(unroll->backend, student->parameters, unroll->parameters);
+
+    network_initialise(unroll->network, seed, index, place, unroll->statistics);
+    take(unroll, student->parameters, place, parameters);
+    memset(student->velocity, 0, parameters * sizeof *student->velocity);
     student->age = 0;
+}
+
+/* One step; all of it memory of the backend. */
+static void train(struct unroll *u, const struct unroll_set *set, struct unroll_student *student)
+{
+    size_t parameters = u->network->parameter_count;
+
+    differentiate(u, set, student->parameters, false);
+    u->backend->combine(parameters, (float)u->options.momentum, student->velocity, 1, u->gradient);
+    u->backend->combine(parameters, 1, student->parameters, -(float)rate_at(u, student->age),
+                        student->velocity);
+    student->age++;
 }
 
 void unroll_train(struct unroll *unroll, const struct unroll_set *set,
                   struct unroll_student *student)
 {
-    float momentum = (float)unroll->options.momentum, rate = (float)rate_at(unroll, student->age);
+    struct unroll_set on_device = give_set(unroll, set);
+    struct unroll_student copy = give_student(unroll, student);
 
-    differentiate(unroll, set, student->parameters, false);
-    for (size_t i = 0; i < unroll->network->parameter_count; i++) {
-        student->velocity[i] = momentum * student->velocity[i] + unroll->gradient[i];
-        student->parameters[i] -= rate * student->velocity[i];
-    }
-    student->age++;
+    train(unroll, &on_device, &copy);
+    take_student(unroll, &copy, student);
 }
 
 /* ---- What it came to ---- */
@@ -246,14 +379,15 @@ static double score(struct unroll *u, const struct unroll_set *set, const struct
                               .buffers = u->statistics};
     struct targets targets = {.labels = real->labels};
     struct backward backward = {.logits = u->score_dlogits, .parameters = u->costate};
-    double loss;
+    double loss, *value = pass_values(u->scorer);
 
     measure.momentum = 1; /* the statistics become those of the set */
     if (u->normalisations)
         pass_forward(u->pass, &measure);
-    loss = loss_value(&cross_entropy, real->count, classes, pass_forward(u->scorer, &forward),
-                      &targets, u->score_dlogits, NULL);
+    u->backend->loss(&cross_entropy, real->count, classes, pass_forward(u->scorer, &forward),
+                     &targets, u->score_dlogits, NULL, value, NULL);
     pass_backward(u->scorer, &backward);
+    u->backend->download(&loss, value, sizeof loss);
     return loss;
 }
 
@@ -265,6 +399,29 @@ static double score(struct unroll *u, const struct unroll_set *set, const struct
  * 2 weight (mean - aim) to the gradient of a mean, so aims are put where that is what is wanted,
  * far enough away not to lose digits.  The variance in use is the unbiased one, that which is
  * matched is not. */
+static void set_aims(const struct normalisation_place *p, double far, const float *parameters,
+                     const float *costate, const float *statistics, float *aims)
+{
+    double unbiased = p->values > 1 ? p->values / (p->values - 1) : 1;
+
+    for (size_t c = 0; c < p->channels; c++) {
+        double variance = statistics[p->variance + c] + epsilon;
+        double gamma = parameters[p->gamma + c];
+        double dmean = -gamma / sqrt(variance) * costate[p->beta + c];
+        double dvariance = -gamma / (2 * variance) * costate[p->gamma + c] * unbiased;
+
+        aims[p->mean + c] = (float)(statistics[p->mean + c] - far * dmean);
+        aims[p->variance + c] = (float)(statistics[p->variance + c] / unbiased - far * dvariance);
+    }
+}
+
+/* What the device has, for the host to read. */
+static const float *seen(const struct unroll *u, const float *memory, float *copy, size_t floats)
+{
+    take(u, copy, memory, floats);
+    return u->backend->host_memory ? memory : copy;
+}
+
 static void differentiate_statistics(struct unroll *u, const struct unroll_set *set,
                                      const float *parameters, struct unroll_set *gradient)
 {
@@ -273,33 +430,23 @@ static void differentiate_statistics(struct unroll *u, const struct unroll_set *
     struct forward forward = forward_of_set(u, set, parameters);
     struct backward backward = {
         .logits = u->dlogits, .parameters = u->gradient, .x = u->step_x, .features = NULL};
-    size_t logits = u->options.series * u->network->architecture.classes;
+    size_t values = u->network->parameter_count, buffers = u->network->buffer_count;
+    const float *host_parameters = seen(u, parameters, u->host_parameters, values);
+    const float *costate = seen(u, u->costate, u->host_costate, values);
+    const float *statistics = seen(u, u->statistics, u->host_statistics, buffers);
+    float *aims = u->backend->host_memory ? u->aims : u->host_aims;
 
-    for (size_t i = 0; i < u->normalisations; i++) {
-        const struct normalisation_place *p = &u->places[i];
-        double unbiased = p->values > 1 ? p->values / (p->values - 1) : 1;
-
-        for (size_t c = 0; c < p->channels; c++) {
-            double variance = u->statistics[p->variance + c] + epsilon;
-            double gamma = parameters[p->gamma + c];
-            double dmean = -gamma / sqrt(variance) * u->costate[p->beta + c];
-            double dvariance = -gamma / (2 * variance) * u->costate[p->gamma + c] * unbiased;
-
-            u->aims[p->mean + c] = (float)(u->statistics[p->mean + c] - far * dmean);
-            u->aims[p->variance + c] =
-                (float)(u->statistics[p->variance + c] / unbiased - far * dvariance);
-        }
-    }
+    for (size_t i = 0; i < u->normalisations; i++)
+        set_aims(&u->places[i], far, host_parameters, costate, statistics, aims);
+    give(u, aims, u->aims, buffers);
     forward.buffers = u->aims;
     forward.statistics = true;
-    memset(u->dlogits, 0, logits * sizeof *u->dlogits);
+    u->backend->zero(u->dlogits, logit_floats(u) * sizeof *u->dlogits);
     pass_forward(u->pass, &forward);
     pass_match(u->pass, &matching, pass_values(u->pass));
     pass_backward(u->pass, &backward);
-    add_scaled(u->network->parameter_count, 1, u->gradient, u->costate);
-    add_scaled(u->options.series * u->network->architecture.channels *
-                   u->network->architecture.length,
-               1, u->step_x, gradient->x);
+    add(u, values, u->gradient, u->costate);
+    add(u, series_floats(u), u->step_x, gradient->x);
 }
 
 /* ---- And back ---- */
@@ -308,9 +455,7 @@ static void differentiate_statistics(struct unroll *u, const struct unroll_set *
 static void go_back(struct unroll *u, const struct unroll_set *set, const float *point, double rate,
                     struct unroll_set *gradient)
 {
-    const struct architecture *a = &u->network->architecture;
-    size_t parameters = u->network->parameter_count, series = u->options.series;
-    float momentum = (float)u->options.momentum;
+    size_t parameters = u->network->parameter_count;
     struct tangent tangent = {.parameters = u->moving};
     struct targets targets = {.values = set->targets};
     struct backward backward = {.logits = u->rdlogits,
@@ -318,48 +463,60 @@ static void go_back(struct unroll *u, const struct unroll_set *set, const float 
                                 .x = u->step_x,
                                 .features = set->features ? u->step_features : NULL};
 
-    for (size_t i = 0; i < parameters; i++)
-        u->moving[i] = momentum * u->moving[i] - (float)rate * u->costate[i];
+    u->backend->combine(parameters, (float)u->options.momentum, u->moving, -(float)rate,
+                        u->costate);
     differentiate(u, set, point, true);
-    loss_tangent(&u->options.loss, series, a->classes, u->logits, &targets,
-                 pass_tangent_forward(u->pass, &tangent), NULL, u->rdlogits, u->step_targets);
+    u->backend->loss_tangent(&u->options.loss, u->options.series, u->network->architecture.classes,
+                             u->logits, &targets, pass_tangent_forward(u->pass, &tangent), NULL,
+                             u->rdlogits, u->step_targets);
     pass_tangent_backward(u->pass, &backward);
-    add_scaled(parameters, 1, u->gradient, u->costate);
-    add_scaled(series * a->channels * a->length, 1, u->step_x, gradient->x);
-    add_scaled(series * a->classes, 1, u->step_targets, gradient->targets);
+    add(u, parameters, u->gradient, u->costate);
+    add(u, series_floats(u), u->step_x, gradient->x);
+    add(u, logit_floats(u), u->step_targets, gradient->targets);
     if (set->features)
-        add_scaled(series * a->features, 1, u->step_features, gradient->features);
+        add(u, feature_floats(u), u->step_features, gradient->features);
 }
 
-static void clear(const struct unroll *u, struct unroll_set *gradient)
+/* Where the gradients go, with zeros in it. */
+static struct unroll_set place_gradient(const struct unroll *u, const struct unroll_set *gradient)
 {
-    const struct architecture *a = &u->network->architecture;
-    size_t series = u->options.series;
+    const struct backend *backend = u->backend;
+    struct unroll_set placed = {backend_place(backend, gradient->x, u->gradients.x),
+                                backend_place(backend, gradient->features, u->gradients.features),
+                                backend_place(backend, gradient->targets, u->gradients.targets)};
 
-    memset(gradient->x, 0, series * a->channels * a->length * sizeof *gradient->x);
-    memset(gradient->targets, 0, series * a->classes * sizeof *gradient->targets);
-    if (gradient->features)
-        memset(gradient->features, 0, series * a->features * sizeof *gradient->features);
-    memset(u->moving, 0, u->network->parameter_count * sizeof *u->moving);
+    backend->zero(placed.x, series_floats(u) * sizeof *placed.x);
+    backend->zero(placed.targets, logit_floats(u) * sizeof *placed.targets);
+    if (placed.features)
+        backend->zero(placed.features, feature_floats(u) * sizeof *placed.features);
+    backend->zero(u->moving, u->network->parameter_count * sizeof *u->moving);
+    return placed;
 }
 
-double unroll_window(struct unroll *unroll, const struct unroll_set *set,
-                     const struct unroll_batch *real, struct unroll_student *student,
-                     struct unroll_set *gradient)
+double unroll_window(struct unroll *unroll, const struct unroll_set *host_set,
+                     const struct unroll_batch *host_real, struct unroll_student *host_student,
+                     struct unroll_set *host_gradient)
 {
     struct unroll *u = unroll;
-    size_t parameters = u->network->parameter_count, first = student->age;
+    struct unroll_set set = give_set(u, host_set), gradient;
+    struct unroll_batch real = give_real(u, host_real);
+    struct unroll_student student = give_student(u, host_student);
+    size_t parameters = u->network->parameter_count, first = student.age;
     double loss;
 
     for (size_t i = 0; i < u->options.window; i++) {
-        memcpy(u->points + i * parameters, student->parameters, parameters * sizeof *u->points);
-        unroll_train(u, set, student);
+        u->backend->copy_rows(1, parameters, student.parameters, 0, u->points + i * parameters, 0);
+        train(u, &set, &student);
     }
-    clear(u, gradient);
-    loss = score(u, set, real, student->parameters);
+    gradient = place_gradient(u, host_gradient);
+    loss = score(u, &set, &real, student.parameters);
     if (u->normalisations)
-        differentiate_statistics(u, set, student->parameters, gradient);
+        differentiate_statistics(u, &set, student.parameters, &gradient);
     for (size_t i = u->options.window; i-- > 0;)
-        go_back(u, set, u->points + i * parameters, rate_at(u, first + i), gradient);
+        go_back(u, &set, u->points + i * parameters, rate_at(u, first + i), &gradient);
+    take_student(u, &student, host_student);
+    take(u, host_gradient->x, gradient.x, series_floats(u));
+    take(u, host_gradient->features, gradient.features, feature_floats(u));
+    take(u, host_gradient->targets, gradient.targets, logit_floats(u));
     return loss;
 }

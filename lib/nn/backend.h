@@ -198,6 +198,8 @@ struct backend {
      * NULL is 0. */
     void (*gather)(size_t count, size_t words, const void *in, const size_t *order,
                    const size_t *batch, size_t size, void *out);
+    /* x = a x + b y. */
+    void (*combine)(size_t count, float a, float *x, float b, const float *y);
     /* ++*counter. */
     void (*count)(size_t *counter);
 

@@ -153,6 +153,12 @@ static void cpu_gather(size_t count, size_t words, const void *in, const size_t 
         memcpy((char *)out + n * bytes, (const char *)in + order[first + n] * bytes, bytes);
 }
 
+static void cpu_combine(size_t count, float a, float *x, float b, const float *y)
+{
+    for (size_t i = 0; i < count; i++)
+        x[i] = a * x[i] + b * y[i];
+}
+
 static void cpu_count(size_t *counter)
 {
     ++*counter;
@@ -448,6 +454,7 @@ const struct backend *backend_cpu(void)
         .copy_rows = cpu_copy_rows,
         .add_rows = cpu_add_rows,
         .gather = cpu_gather,
+        .combine = cpu_combine,
         .count = cpu_count,
         .reduce_blocks = cpu_reduce_blocks,
         .conv1d_panel = conv1d_panel,

@@ -26,6 +26,25 @@ void backend_view_free(const struct backend *backend, const void *host, const vo
         backend->release((void *)(uintptr_t)view);
 }
 
+const void *backend_give(const struct backend *backend, const void *host, void *copy, size_t bytes)
+{
+    if (!host || backend->host_memory)
+        return host;
+    backend->upload(copy, host, bytes);
+    return copy;
+}
+
+void *backend_place(const struct backend *backend, void *host, void *copy)
+{
+    return !host || backend->host_memory ? host : copy;
+}
+
+void backend_take(const struct backend *backend, void *host, const void *copy, size_t bytes)
+{
+    if (host && !backend->host_memory)
+        backend->download(host, copy, bytes);
+}
+
 struct error *backend_room(const struct backend *backend, size_t bytes, const char *what,
                            void **memory)
 {

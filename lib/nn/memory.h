@@ -14,6 +14,12 @@ struct error *backend_view(const struct backend *backend, const void *host, size
 /* Frees the copy, if it is one. */
 void backend_view_free(const struct backend *backend, const void *host, const void *view);
 
+/* The same for arrays of a call, with room for copies that the caller keeps: what to read; where to
+ * write, and then how it comes back to the host.  NULL stays NULL. */
+const void *backend_give(const struct backend *backend, const void *host, void *copy, size_t bytes);
+void *backend_place(const struct backend *backend, void *host, void *copy);
+void backend_take(const struct backend *backend, void *host, const void *copy, size_t bytes);
+
 /* Memory of the backend that must be there. */
 struct error *backend_room(const struct backend *backend, size_t bytes, const char *what,
                            void **memory) MUST_CHECK;

@@ -79,7 +79,9 @@ test_that 'experts and matching work on another device' '
     sc-match -q -m mtt -x experts.npy -n 1 --steps 2 --student-steps 2 --expert-epochs 1 \
         --device cuda -o mtt.npy set.npy
     sc-match -q -m dc -n 1 --steps 2 --network "$network" -b 4 --device cuda -o dc.npy set.npy
-    sc-info dc.npy | grep -q -- "--device=cuda"
+    sc-match -q -m unroll -n 1 --steps 1 --student-steps 3 --unroll-steps 2 --device cuda \
+        --network "cnn depth=1 width=4" -o unroll.npy set.npy
+    sc-info unroll.npy | grep -q -- "--device=cuda"
 '
 test_that 'the same command gives the same bytes again' '
     sc-teacher -q --steps 6 --device cuda -o a.tch set.npy

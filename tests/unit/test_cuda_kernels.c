@@ -110,6 +110,7 @@ static void rows_are_copied_added_and_gathered(void **state)
                                 k ? batch.on_cpu : batch.on_gpu, 4, to);
             backends[k]->gather(1, 1, from, k ? order_of.on_cpu : order_of.on_gpu, NULL, 9, to + 5);
             backends[k]->count(k ? batch.on_cpu : batch.on_gpu);
+            backends[k]->combine(count * (width + 1) - 1, 2, to, 0.5f, from);
         }
         assert_same(&out);
         assert_same(&batch);
@@ -190,6 +191,9 @@ static void optimisers_take_the_step_they_are_told(void **state)
                          values.on_gpu);
         backend_cpu()->adam_step(step.on_cpu, index.on_cpu, n, g.on_cpu, first.on_cpu,
                                  second.on_cpu, values.on_cpu);
+        gpu()->sgd_step(step.on_gpu, index.on_gpu, n, g.on_gpu, first.on_gpu, values.on_gpu);
+        backend_cpu()->sgd_step(step.on_cpu, index.on_cpu, n, g.on_cpu, first.on_cpu,
+                                values.on_cpu);
         gpu()->sgd_step((struct optimiser_step *)step.on_gpu + 1, NULL, n, g.on_gpu, first.on_gpu,
                         values.on_gpu);
         backend_cpu()->sgd_step((struct optimiser_step *)step.on_cpu + 1, NULL, n, g.on_cpu,
