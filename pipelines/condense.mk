@@ -16,18 +16,22 @@ SEEDS ?= 5
 
 # Options of the stages.
 PRUNE ?= --ratio 0.7
-SHAPELETS ?= -k 20 --gain one --select diverse
-TEACHER ?= --steps 4000
-SYNTH ?= --rate 0.05
-STUDENT ?= --batch 100000 --rate 0.0003 --steps 2000
+SHAPELETS ?= -k 120 --gain one --select diverse
+TEACHER ?= --steps 2000
+SYNTH ?=
+UNROLL ?= --steps 300
+STUDENT ?= --steps 2000
+STUDENT_SHAPELETS ?= --steps 400
 
 T := $(RUN)
 train := $(DATA)/train.npy
 val := $(DATA)/val.npy
 test := $(DATA)/test.npy
-methods := full random random-soft sre2l shapecond shapecond-shapelets
+methods := full random random-soft sre2l shapecond random-soft-shapelets shapecond-shapelets unroll-shapelets
 tables := $(patsubst %,$(T)/%-$(SPC).tsv,$(filter-out full,$(methods))) $(T)/full.tsv
-evaluate = sc-eval --quiet --seed $(SEED) --seeds $(SEEDS) --validate $(val) $(STUDENT)
+evaluate = sc-eval --quiet --seed $(SEED) --seeds $(SEEDS) --validate $(val)
+plain = $(evaluate) $(STUDENT)
+seeing = $(evaluate) $(STUDENT_SHAPELETS) --shapelets $(T)/pool.slp
 
 .DELETE_ON_ERROR:
 .PHONY: all table
@@ -44,6 +48,8 @@ $(T)/plain.tch: $(train) $(val)
 
 $(T)/shapecond-$(SPC).npy: $(train) $(T)/teacher.tch $(T)/pool.slp
 	sc-synth $(SYNTH) --spc $(SPC) --seed $(SEED) --teacher $(T)/teacher.tch --shapelets $(T)/pool.slp -o $@ $<
+$(T)/unroll-$(SPC).npy: $(train) $(T)/shapecond-$(SPC).npy $(T)/pool.slp
+	sc-match --method unroll $(UNROLL) --seed $(SEED) --from $(T)/shapecond-$(SPC).npy --shapelets $(T)/pool.slp -o $@ $<
 $(T)/sre2l-$(SPC).npy: $(train) $(T)/plain.tch
 	sc-synth $(SYNTH) --spc $(SPC) --seed $(SEED) --teacher $(T)/plain.tch -o $@ $<
 $(T)/random-$(SPC).npy: $(train) $(T)/plain.tch
@@ -52,15 +58,19 @@ $(T)/random-$(SPC).npy: $(train) $(T)/plain.tch
 $(T)/full.tsv: $(test) $(T)/plain.tch
 	sc-eval --quiet --teacher $(T)/plain.tch $< -o $@
 $(T)/random-$(SPC).tsv: $(T)/random-$(SPC).npy $(test) $(val)
-	$(evaluate) --hard $< $(test) -o $@
+	$(plain) --hard $< $(test) -o $@
 $(T)/random-soft-$(SPC).tsv: $(T)/random-$(SPC).npy $(test) $(val)
-	$(evaluate) --soft $< $(test) -o $@
+	$(plain) --soft $< $(test) -o $@
 $(T)/sre2l-$(SPC).tsv: $(T)/sre2l-$(SPC).npy $(test) $(val)
-	$(evaluate) $< $(test) -o $@
+	$(plain) $< $(test) -o $@
 $(T)/shapecond-$(SPC).tsv: $(T)/shapecond-$(SPC).npy $(test) $(val)
-	$(evaluate) $< $(test) -o $@
+	$(plain) $< $(test) -o $@
+$(T)/random-soft-shapelets-$(SPC).tsv: $(T)/random-$(SPC).npy $(T)/pool.slp $(test) $(val)
+	$(seeing) $< $(test) -o $@
 $(T)/shapecond-shapelets-$(SPC).tsv: $(T)/shapecond-$(SPC).npy $(T)/pool.slp $(test) $(val)
-	$(evaluate) --shapelets $(T)/pool.slp $< $(test) -o $@
+	$(seeing) $< $(test) -o $@
+$(T)/unroll-shapelets-$(SPC).tsv: $(T)/unroll-$(SPC).npy $(T)/pool.slp $(test) $(val)
+	$(seeing) $< $(test) -o $@
 
 # Accuracy on the test set in %: mean and deviation over the students.
 table: $(tables)
@@ -71,7 +81,9 @@ table: $(tables)
 	             name["random-soft"] = "the same, soft labels of the teacher"; \
 	             name["sre2l"] = "$(SPC) per class by SRe2L"; \
 	             name["shapecond"] = "$(SPC) per class by ShapeCond"; \
-	             name["shapecond-shapelets"] = "the same, student with shapelets" } \
+	             name["random-soft-shapelets"] = "real, soft labels, student with shapelets"; \
+	             name["shapecond-shapelets"] = "ShapeCond, student with shapelets"; \
+	             name["unroll-shapelets"] = "the same, refined (unroll)" } \
 	  $$1 == "mean" { mean[file] = $$2 } $$1 == "deviation" { deviation[file] = $$2 } \
 	  END { n = split("$(methods)", order, " "); \
 	        for (i = 1; i <= n; i++) \

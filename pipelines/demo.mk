@@ -4,10 +4,12 @@ RUN ?= build/demo
 DATA := $(RUN)/data
 SPC := 10
 SEEDS := 3
-SHAPELETS := --lengths 10,20,30 --window 20 -k 20 --gain one --select diverse --quiet
+SHAPELETS := --lengths 10,20,30 --window 20 -k 60 --gain one --select diverse --quiet
 TEACHER := --steps 800 --quiet
-SYNTH := --rate 0.05 --quiet
-STUDENT := --batch 100000 --rate 0.0003 --steps 1500
+SYNTH := --quiet
+UNROLL := --steps 60 --quiet
+STUDENT := --steps 1500
+STUDENT_SHAPELETS := --steps 400
 
 .PHONY: demo
 demo: picture
@@ -18,7 +20,7 @@ include pipelines/condense.mk
 picture: table $(RUN)/condensed.svg
 	@echo
 	@echo "The condensed series over real ones, with their shapelets: $(RUN)/condensed.svg"
-	@echo "The condensed set: $(RUN)/shapecond-$(SPC).npy"
+	@echo "The condensed set: $(RUN)/unroll-$(SPC).npy"
 
 $(RUN)/raw.npy:
 	@mkdir -p $(@D)
@@ -30,6 +32,6 @@ $(DATA)/train.npy $(DATA)/scale.npy &: $(RUN)/raw-train.npy
 	sc-scale $< --save $(DATA)/scale.npy -o $(DATA)/train.npy
 $(DATA)/val.npy $(DATA)/test.npy: $(DATA)/%.npy: $(RUN)/raw-%.npy $(DATA)/scale.npy
 	sc-scale $< --with $(DATA)/scale.npy -o $@
-$(RUN)/condensed.svg: $(RUN)/shapecond-$(SPC).npy $(DATA)/train.npy $(RUN)/pool.slp
+$(RUN)/condensed.svg: $(RUN)/unroll-$(SPC).npy $(DATA)/train.npy $(RUN)/pool.slp
 	sc-plot $< --over $(DATA)/train.npy --shapelets $(RUN)/pool.slp --columns 4 --behind 10 \
 	  --title "TwoPatterns: $(SPC) condensed series per class (4 shown)" -o $@

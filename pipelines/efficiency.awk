@@ -27,6 +27,7 @@ BEGIN {
     read_paper(paper, 1, figures)
     prepared["random-soft"] = prepared["herding"] = prepared["herding-soft"] = "plain.tch"
     prepared["kcenter"] = prepared["kmeans"] = "plain.tch"
+    prepared["random-shapelets"] = "pool.slp teacher.tch"
     prepared["sre2l"] = "plain.tch"
     prepared["shapecond"] = "pool.slp teacher.tch"
     prepared["mtt"] = "experts.npy"

@@ -16,7 +16,7 @@ SEEDS ?= 5
 STUDENTS ?= plain shapelets
 SPCS ?= 1 5 10
 
-# ---- The stages ----
+# ---- The stages: what is not said is as the programs choose it ----
 
 IMPORT ?=
 SPLIT ?= --train 0.6 --val 0.2 --test rest
@@ -24,11 +24,12 @@ SPLIT ?= --train 0.6 --val 0.2 --test rest
 BALANCE ?= --method copy
 # Of which series shapelets are found, how many and how chosen, and which candidates there are.
 PRUNE ?= --ratio 0.7
-SHAPELETS ?= -k 20 --gain one --select diverse
+SHAPELETS ?= -k 120 --gain one --select diverse
 CANDIDATES ?=
-TEACHER ?= --steps 4000
-# Synthesis, of ShapeCond and SRe2L alike, and what is added for one of them.
-SYNTH ?= --steps 2000 --rate 0.05
+TEACHER ?= --steps 2000
+# Synthesis, of ShapeCond and SRe2L alike (steps and rate as sc-synth chooses them), and what is added for
+# one of them.
+SYNTH ?=
 SHAPECOND ?=
 SRE2L ?=
 # The methods that match gradients and trajectories, and the experts of the latter.
@@ -37,11 +38,15 @@ DSA ?= --steps 1000
 DM ?= --steps 1000
 MTT ?= --steps 500
 CONDTSC ?= --steps 200
-UNROLL ?= --steps 1000
+UNROLL ?= --steps 300
 EXPERTS ?= --count 20 --epochs 30
 # All students alike; STUDENT_plain and STUDENT_shapelets add to it for one kind, STUDENT_METHOD for the sets of
 # one method, such as STUDENT_random.
-STUDENT ?= --batch 256 --rate 0.0003 --steps 2000
+STUDENT ?= --steps 1000
+STUDENT_shapelets ?= --steps 400
+# unroll learns for one way of training, which is a part of it.
+STUDENT_unroll ?= --optimiser sgd --rate 0.003
+STUDENT_shapecond-unroll ?= $(STUDENT_unroll)
 
 # ---- The sets: the paper's splits (in shares where only part of the set is there) ----
 
@@ -57,7 +62,7 @@ TwoPatterns_PRUNE := --ratio 0.5
 HAR_SPLIT := --train 5878 --val 1477 --test rest
 HAR_PRUNE := --ratio 0.85
 HAR_CANDIDATES := --lengths 10-30:5 --step 4 --window 20
-HAR_SHAPELETS := -k 10 --gain one --select diverse
+HAR_SHAPELETS := -k 20 --gain one --select diverse
 
 ElectricDevices_LABEL := ElectricDevices (89 % of it)
 ElectricDevices_SPLIT := --train 0.46926 --val 0.06738 --test rest
@@ -72,7 +77,8 @@ Sleep_DC := --steps 300
 Sleep_DSA := --steps 300
 Sleep_EXPERTS := --count 5 --epochs 12
 Sleep_CONDTSC := --steps 50
-Sleep_STUDENT := --batch 256 --rate 0.0003 --steps 1000
+Sleep_UNROLL := --steps 200
+Sleep_STUDENT := --steps 500
 
 TiselacNDVI_LABEL := Tiselac, NDVI only
 TiselacNDVI_SPLIT := --train 0.79997 --val 0.10002 --test rest
@@ -86,3 +92,4 @@ Pedestrian_CANDIDATES := --lengths 3-6 --window 2
 Pedestrian_PRUNE := --per-class 40
 Pedestrian_EXPERTS := --count 5 --epochs 22
 Pedestrian_CONDTSC := --steps 50
+Pedestrian_UNROLL := --steps 200

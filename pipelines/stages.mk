@@ -103,6 +103,8 @@ endef
 run_random = sc-select
 run_random-soft = sc-select --teacher $(T)/plain.tch --soft
 needs_random-soft = $(T)/plain.tch
+run_random-shapelets = sc-select --teacher $(T)/teacher.tch --shapelets $(T)/pool.slp --soft
+needs_random-shapelets = $(T)/teacher.tch $(T)/pool.slp
 run_herding = sc-select --method herding --teacher $(T)/plain.tch
 needs_herding = $(T)/plain.tch
 run_kcenter = sc-select --method kcenter --teacher $(T)/plain.tch
@@ -130,10 +132,10 @@ needs_shapecond-unroll = $(call condensed,$(1),$(2),shapecond,$(4))
 run_shapecond-unroll-shapelets = $(run_shapecond-unroll) --shapelets $(T)/pool.slp
 needs_shapecond-unroll-shapelets = $(needs_shapecond-unroll) $(T)/pool.slp
 
-ALL_METHODS := random random-soft herding herding-soft kcenter kmeans dc dsa dm mtt condtsc sre2l shapecond \
-  unroll shapecond-unroll shapecond-unroll-shapelets
+ALL_METHODS := random random-soft random-shapelets herding herding-soft kcenter kmeans dc dsa dm mtt condtsc \
+  sre2l shapecond unroll shapecond-unroll shapecond-unroll-shapelets
 # Not in a table unless they are asked for.
-OPTIONAL_METHODS := herding-soft kmeans dm shapecond-unroll-shapelets
+OPTIONAL_METHODS := herding-soft kmeans dm unroll
 program_of = $(firstword $(run_$(1)))
 programs := $(sort $(foreach m,$(ALL_METHODS),$(call program_of,$(m))))
 have := $(foreach program,$(programs),$(if $(shell command -v $(program)),$(program)))

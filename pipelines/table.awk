@@ -4,6 +4,7 @@
 function name_methods(names) {
     names["random"] = "Random"
     names["random-soft"] = "Random, soft labels"
+    names["random-shapelets"] = "Random, labels of ShapeCond's teacher"
     names["herding"] = "Herding"
     names["herding-soft"] = "Herding, soft labels"
     names["kcenter"] = "K-Center"
@@ -17,7 +18,7 @@ function name_methods(names) {
     names["shapecond"] = "ShapeCond"
     names["unroll"] = "unroll"
     names["shapecond-unroll"] = "ShapeCond, then unroll"
-    names["shapecond-unroll-shapelets"] = "the same with shapelets"
+    names["shapecond-unroll-shapelets"] = "ShapeCond, then unroll with shapelets"
     names["full"] = "all data"
 }
 

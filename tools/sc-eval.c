@@ -85,17 +85,21 @@ static bool use_soft(const struct eval_cli *opt, const struct examples *train)
     return train->dataset.soft && !opt->hard;
 }
 
-/* The rule and rate that were best on validation data, see pipelines/README.  With shapelet features
- * a student that learns soft labels is nearly linear, and the small solution that SGD finds holds
+/* The rule and rate that were best on validation data, see pipelines/README.  With shapelet
+ * features a student of a small set is nearly linear, and the small solution that SGD finds holds
  * for other series, too. */
-static struct training_cli choose_training(const struct eval_cli *opt, bool soft)
+static struct training_cli choose_training(const struct eval_cli *opt, const struct examples *train,
+                                           bool soft)
 {
     struct training_cli training = opt->training;
+    bool small = soft || train->dataset.count <= training.batch;
 
     if (training.optimiser == TRAINING_AUTO)
-        training.optimiser = soft && opt->shapelets.pool ? OPTIMISER_SGD : OPTIMISER_ADAMW;
-    if (isnan(training.rate))
-        training.rate = training.optimiser == OPTIMISER_SGD ? 3e-3 : soft ? 3e-4 : 1e-3;
+        training.optimiser = small && opt->shapelets.pool ? OPTIMISER_SGD : OPTIMISER_ADAMW;
+    if (isnan(training.rate) && training.optimiser == OPTIMISER_SGD)
+        training.rate = soft ? 3e-3 : 1e-2;
+    else if (isnan(training.rate))
+        training.rate = soft ? 3e-4 : 1e-3;
     return training;
 }
 
@@ -108,7 +112,7 @@ static void score_students(const struct eval_cli *opt, const struct device *devi
     struct student_options students = {
         .seeds = opt->seeds, .backend = device->backend, .progress = show_progress};
     bool soft = use_soft(opt, train);
-    struct training_cli training = choose_training(opt, soft);
+    struct training_cli training = choose_training(opt, train, soft);
     int32_t missing = examples_missing_class(train);
 
     if (missing >= 0)

@@ -1,5 +1,6 @@
 /* sc-synth: condense a set by inverting a teacher: a few series of each class that the teacher is
  * sure of and that look like the whole to it (paper, 3.3). */
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -39,8 +40,11 @@ static const struct cli_option options[] = {
     {'i', "init", "KIND", CLI_CHOICE, CLI_AT(synth_options, start), "what to start from",
      .choices = starts},
     {0, "steps", "N", CLI_SIZE, CLI_AT(synth_options, synthesis.steps),
-     "steps of the optimiser; 0: keep the start", .high = 1e9},
-    {'r', "rate", "R", CLI_REAL, CLI_AT(synth_options, synthesis.rate), "learning rate", .low = 0,
+     "steps of the optimiser; 0: keep the start; by default 200 from series that explain the "
+     "teacher, else 2000",
+     .high = 1e9},
+    {'r', "rate", "R", CLI_REAL, CLI_AT(synth_options, synthesis.rate),
+     "learning rate; by default 0.02 from series that explain the teacher, else 0.05", .low = 0,
      .high = 1e30},
     {0, "weight-ce", "W", CLI_REAL, CLI_AT(synth_options, synthesis.objective.cross_entropy),
      "weight of the cross-entropy", .low = 0, .high = 1e6},
@@ -68,6 +72,18 @@ static const struct cli_program program = {
     .random = true,
 };
 
+/* Series that were chosen for what they say of the teacher must not go far, see pipelines/README.
+ */
+static void choose_course(struct synth_options *opt)
+{
+    bool chosen = opt->start == START_EXPLAIN && opt->shapelets.pool;
+
+    if (opt->synthesis.steps == SIZE_MAX)
+        opt->synthesis.steps = chosen ? 200 : 2000;
+    if (isnan(opt->synthesis.rate))
+        opt->synthesis.rate = chosen ? 0.02 : 0.05;
+}
+
 static void check_usage(struct synth_options *opt)
 {
     if (!opt->teacher && !opt->command)
@@ -76,6 +92,7 @@ static void check_usage(struct synth_options *opt)
         cli_usage("--teacher and --teacher-command exclude each other");
     if (opt->command && opt->device == DEVICE_CUDA)
         cli_usage("a teacher command computes where it likes: --device is for --teacher");
+    choose_course(opt);
     opt->synthesis.start = (enum start_kind)opt->start;
     opt->synthesis.objective.matching.squared = opt->norm == 1;
     opt->synthesis.by_round = opt->statistics == 1;
@@ -187,6 +204,8 @@ int main(int argc, char **argv)
     struct device device;
     const char *digests[3];
 
+    opt.synthesis.steps = SIZE_MAX;
+    opt.synthesis.rate = NAN;
     cli_parse(argc, argv, &program, &opt);
     check_usage(&opt);
     device = device_chosen(opt.teacher ? opt.device : DEVICE_CPU, false);

@@ -12,7 +12,7 @@
 struct shapecond_options {
     struct cli_common common;
     size_t per_class;
-    size_t steps;
+    size_t steps, refine;
     bool plain;
     int device;
     const char *network, *validate, *test, *keep;
@@ -22,6 +22,8 @@ static const struct cli_option options[] = {
     {'n', "spc", "N", CLI_SIZE, CLI_AT(shapecond_options, per_class), "series per class", .low = 1},
     {0, "steps", "N", CLI_SIZE, CLI_AT(shapecond_options, steps), "steps of the teacher's training",
      .low = 1},
+    {0, "refine", "N", CLI_SIZE, CLI_AT(shapecond_options, refine),
+     "steps of going back through the training of students at the end; 0: none", .high = 1e9},
     {0, "plain", NULL, CLI_FLAG, CLI_AT(shapecond_options, plain),
      "a teacher without shapelets (SRe2L)"},
     {0, "network", "TEXT", CLI_TEXT, CLI_AT(shapecond_options, network),
@@ -116,7 +118,7 @@ static void find_shapelets(struct command_runner *run, const struct shapecond_op
     snprintf(per_class, sizeof per_class, "%zu", search_per_class(facts));
     COMMAND(run, "sc-prune", "--per-class", per_class, "-o", pruned,
             command_file(run, "train.npy"));
-    COMMAND(run, "sc-shapelets", "-k", facts->channels == 1 ? "20" : "10", "--gain", "one",
+    COMMAND(run, "sc-shapelets", "-k", facts->channels == 1 ? "120" : "20", "--gain", "one",
             "--select", "diverse", device_word(opt), "-o", command_file(run, "pool.slp"), pruned);
 }
 
@@ -140,16 +142,31 @@ static void train_teacher(struct command_runner *run, const struct shapecond_opt
             train);
 }
 
+/* Students with shapelets, as those of sc-eval, are what the set is made for in the end. */
+static void refine(struct command_runner *run, const struct shapecond_options *opt)
+{
+    char steps[32];
+
+    snprintf(steps, sizeof steps, "%zu", opt->refine);
+    COMMAND(run, "sc-match", "--method", "unroll", "--from", command_file(run, "inverted.npy"),
+            "--shapelets", command_file(run, "pool.slp"), "--steps", steps,
+            opt->network ? "--network" : "", opt->network ? opt->network : "", "-o",
+            command_file(run, "condensed.npy"), command_file(run, "train.npy"));
+}
+
 static void synthesise(struct command_runner *run, const struct shapecond_options *opt)
 {
+    bool refined = opt->refine > 0 && !opt->plain;
     const char *tiny = command_file(run, "condensed.npy");
+    const char *inverted = refined ? command_file(run, "inverted.npy") : tiny;
     char per_class[32];
 
     snprintf(per_class, sizeof per_class, "%zu", opt->per_class);
     COMMAND(run, "sc-synth", "--teacher", command_file(run, "teacher.tch"),
             opt->plain ? "" : "--shapelets", opt->plain ? "" : command_file(run, "pool.slp"),
-            "--spc", per_class, device_word(opt), "-o", tiny,
-            command_file(run, "train.npy"));
+            "--spc", per_class, device_word(opt), "-o", inverted, command_file(run, "train.npy"));
+    if (refined)
+        refine(run, opt);
     COMMAND(run, "sc-scale", "--undo", "--with", command_file(run, "scale.npy"), "-o",
             opt->common.output, tiny);
 }
@@ -166,7 +183,7 @@ static void score(struct command_runner *run, const struct shapecond_options *op
 
 int main(int argc, char **argv)
 {
-    struct shapecond_options opt = {.per_class = 10, .steps = 2000};
+    struct shapecond_options opt = {.per_class = 10, .steps = 2000, .refine = 300};
     struct command_runner run;
     struct facts facts = {0};
 

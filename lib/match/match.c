@@ -68,14 +68,15 @@ static size_t recommended_batch(enum match_method method)
 void match_fill_in(struct match_options *options)
 {
     struct match_options *o = options;
-    bool unrolls = o->method == MATCH_UNROLL;
+    bool unrolls = o->method == MATCH_UNROLL, follows = match_needs_experts(o->method);
 
     if (o->start == MATCH_START_DEFAULT)
         o->start = MATCH_START_KMEANS;
     if (o->optimiser == MATCH_OPTIMISER_DEFAULT)
         o->optimiser = unrolls ? MATCH_ADAM : MATCH_SCALED;
-    fill_size(&o->steps, unrolls ? 600 : match_needs_experts(o->method) ? 200 : 100);
-    fill_real(&o->rate, unrolls || match_needs_experts(o->method) ? 0.02 : 0.01);
+    fill_size(&o->steps, unrolls ? 600 : follows ? 200 : 100);
+    /* A single series of a class stands for all of it and should stay near it. */
+    fill_real(&o->rate, unrolls || (follows && o->per_class > 1) ? 0.02 : 0.01);
     fill_size(&o->batch, recommended_batch(o->method));
     fill_size(&o->network_steps, o->per_class < 10 ? o->per_class : 10);
     fill_size(&o->training_steps, 10);

@@ -49,7 +49,7 @@ void views_draw(struct views *views, struct random_stream *stream)
         float *magnitude = views->real + factors_at(views, MAGNITUDE, row);
 
         for (size_t k = 0; k < bins; k++) {
-            double phase = phase_noise * random_normal(stream);
+            double phase = phase_noise * (2 * random_uniform(stream) - 1);
 
             low[k] = 2 * k < bins;
             cosine[k] = (float)cos(phase);

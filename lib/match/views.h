@@ -1,5 +1,5 @@
 /* The four views of condtsc: every series as it is, through a low-pass that keeps the lower half of
- * its spectrum, with noise in the phases (deviation pi/4), and with noise in the magnitudes (1 %).
+ * its spectrum, with its phases turned by up to pi/4, and with noise in the magnitudes (1 %).
  * Each is a linear map, so that gradients go back by the adjoint. */
 #ifndef SC_MATCH_VIEWS_H
 #define SC_MATCH_VIEWS_H

@@ -454,7 +454,7 @@ static struct error *train_epoch(struct training *t, size_t epoch, double rate, 
 
 /* By the bits: an exponent of all ones is infinity or not a number.  A loop that becomes vectors.
  */
-static bool all_finite(const float *values, size_t count)
+static bool is_finite(const float *values, size_t count)
 {
     int32_t largest = 0;
 
@@ -468,16 +468,32 @@ static bool all_finite(const float *values, size_t count)
     return largest < 0x7f800000;
 }
 
+/* The same for memory of the backend, piece by piece; NULL is finite. */
+static bool all_finite(const struct training *t, const float *values, size_t count)
+{
+    enum { PIECE = 16384 };
+    float piece[PIECE];
+
+    for (size_t first = 0; values && first < count; first += PIECE) {
+        size_t here = count - first < PIECE ? count - first : PIECE;
+
+        t->backend->download(piece, values + first, here * sizeof *piece);
+        if (!is_finite(piece, here))
+            return false;
+    }
+    return true;
+}
+
 /* The loss may not show yet what the last step has done. */
 static struct error *check_values(const struct training *t, size_t epoch)
 {
     const struct network *network = t->network;
     const struct optimiser *optimiser = &t->optimiser;
 
-    if (!all_finite(t->parameters, network->parameter_count) ||
-        !all_finite(t->buffers, network->buffer_count) ||
-        !all_finite(optimiser->first, optimiser->count) ||
-        (optimiser->second && !all_finite(optimiser->second, optimiser->count)))
+    if (!all_finite(t, t->parameters, network->parameter_count) ||
+        !all_finite(t, t->buffers, network->buffer_count) ||
+        !all_finite(t, optimiser->first, optimiser->count) ||
+        !all_finite(t, optimiser->second, optimiser->count))
         return error_make("training: the network has values that are not finite after epoch %zu: "
                           "use a smaller learning rate",
                           epoch + 1);

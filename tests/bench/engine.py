@@ -12,7 +12,7 @@ SHAPES = {"FacesUCR": (1, 131, 14), "TwoPatterns": (1, 128, 4), "HAR": (9, 128, 
           "Pedestrian": (1, 24, 82)}
 BATCH, RUNS, FEWEST_RUNS = 256, 40, 4
 threads = int(sys.argv[1])
-jobs = sys.argv[2:] or ["train", "synthesis", "product"]
+jobs = sys.argv[2:] or ["train", "synthesis", "product", "small"]
 torch.set_num_threads(threads)
 torch.manual_seed(1)
 
@@ -83,20 +83,35 @@ def synthesis(channels, length, classes):
     return 1 / time_of(step)
 
 
-def product(channels, length, classes):
+def product_step(channels, length, classes, batch, second):
     model = network(channels, length, classes)
     parameters = list(model.parameters())
     direction = [torch.randn_like(p) for p in parameters]
-    x, y = torch.randn(BATCH, channels, length), torch.arange(BATCH) % classes
+    x, y = torch.randn(batch, channels, length), torch.arange(batch) % classes
 
     def step():
-        grads = torch.autograd.grad(F.cross_entropy(model(x), y), parameters, create_graph=True)
-        dot = sum((g * v).sum() for g, v in zip(grads, direction))
-        torch.autograd.grad(dot, parameters)
-    return BATCH / time_of(step)
+        grads = torch.autograd.grad(F.cross_entropy(model(x), y), parameters, create_graph=second)
+        if second:
+            dot = sum((g * v).sum() for g, v in zip(grads, direction))
+            torch.autograd.grad(dot, parameters)
+    return step
 
 
+def product(channels, length, classes):
+    return BATCH / time_of(product_step(channels, length, classes, BATCH, True))
+
+
+def small():
+    for batch in (6, 30, 60):
+        for job, second in (("small", False), ("small-product", True)):
+            step = product_step(*SHAPES["HAR"], batch, second)
+            report(job, f"HAR/{batch}", 1e6 * time_of(step))
+
+
+if "small" in jobs:
+    small()
 for name, shape in SHAPES.items():
     for job in jobs:
-        report(job, name, globals()[job](*shape))
+        if job != "small":
+            report(job, name, globals()[job](*shape))
 report("peak-memory", "-", resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024)

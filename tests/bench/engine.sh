@@ -1,7 +1,8 @@
 #!/bin/sh
 # The network engine beside PyTorch: training steps (3x32 network, batch 256), synthesis steps (batch =
 # classes, gradient to the series, statistics matched) and second-order products, on the shapes of the
-# seven datasets of the paper, with one and two threads pinned alike.  PyTorch's columns need a python3
+# seven datasets of the paper, and gradients and products of the few series of a condensed set, with one
+# and two threads pinned alike.  PyTorch's columns need a python3
 # (or PYTHON=...) that has torch; without it they are empty.
 #     make bench-engine THREADS="1 2" PYTHON=python3
 set -eu
@@ -23,11 +24,16 @@ for threads in ${THREADS:-1 2}; do
     [ "$torch" = no ] || taskset -c "$cores" "$python" "$here/engine.py" "$threads" >"$work/torch"
     awk -v threads="$threads" -v torch="$torch" '
         FILENAME == ARGV[1] { theirs[$1, $2] = $4; next }
-        { ours[$1, $2] = $4; if ($1 == "train") shapes[++count] = $2 }
+        { ours[$1, $2] = $4 }
+        $1 == "train" { shapes[++count] = $2 }
+        $1 == "small" { small[++few] = $2 }
         function ratio(job, shape) {
             if (!((job, shape) in theirs))
                 return "-"
             return sprintf("%.1f", ours[job, shape] / theirs[job, shape])
+        }
+        function faster(job, shape) {
+            return (job, shape) in theirs ? sprintf("%.1f", theirs[job, shape] / ours[job, shape]) : "-"
         }
         END {
             peak = ours["sgemm", "-"]
@@ -45,6 +51,13 @@ for threads in ${THREADS:-1 2}; do
                     ratio("train", s), ours["synthesis", s], ratio("synthesis", s),
                     ours["product", s], ours["product-cost", s], ratio("product", s),
                     ours["bytes", s] / 1e6
+            }
+            printf "%-12s %11s %8s | %11s %8s\n", "few series", "gradient", "PyTorch", "with product",
+                "PyTorch"
+            for (i = 1; i <= few; i++) {
+                s = small[i]
+                printf "%-12s %8.0f us %8s | %9.0f us %8s\n", s, ours["small", s], faster("small", s),
+                    ours["small-product", s], faster("small-product", s)
             }
             printf "peak memory of the whole run: %.0f MB, PyTorch %.0f MB\n",
                 ours["peak-memory", "-"] / 1e6, theirs["peak-memory", "-"] / 1e6

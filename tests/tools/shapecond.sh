@@ -10,15 +10,19 @@ test_that 'the examples of the manual page run' '
     test -s stages/teacher.tch
 '
 test_that 'the commands that it says give the same set when they are run by hand' '
-    shapecond train.npy --spc 2 --steps 100 --keep again -o first.npy 2>said
+    shapecond train.npy --spc 2 --steps 100 --refine 10 --keep again -o first.npy 2>said
     cmp first.npy tiny.npy
-    grep "^+ sc-synth" said | sed "s/^+ //; s|again/condensed.npy|by-hand.npy|" >command
-    sh -e command
-    cmp by-hand.npy again/condensed.npy
+    for stage in synth:inverted match:condensed; do
+        grep "^+ sc-${stage%:*}" said | sed "s/^+ //; s|-o again/${stage#*:}.npy|-o by-hand.npy|" >command
+        sh -e command
+        cmp by-hand.npy "again/${stage#*:}.npy"
+    done
+    shapecond train.npy --spc 2 --steps 100 --refine 0 --quiet --keep without -o other.npy
+    cmp without/condensed.npy again/inverted.npy
 '
 test_that 'bytes do not depend on the number of threads, and no files stay without --keep' '
     mkdir tmp
-    TMPDIR=$PWD/tmp shapecond train.npy --spc 2 --steps 100 --threads 1 --quiet -o one.npy
+    TMPDIR=$PWD/tmp shapecond train.npy --spc 2 --steps 100 --refine 10 --threads 1 --quiet -o one.npy
     cmp one.npy tiny.npy
     test -z "$(ls -A tmp)"
 '

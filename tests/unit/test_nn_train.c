@@ -179,6 +179,70 @@ static void an_interrupted_training_goes_on_to_the_same_bytes(void **state)
     tear_down(&f);
 }
 
+/* Wrong answers in the validation set: the more is learned, the worse it gets. */
+static void the_best_epoch_before_an_interruption_is_remembered(void **state)
+{
+    struct fixture f;
+    struct train_options options = quick();
+    struct train_result whole, parts;
+    struct stop_at at = {.epoch = 8};
+    float *parameters, *buffers;
+
+    (void)state;
+    set_up(&f);
+    for (size_t i = 40; i < SERIES; i++)
+        f.labels[i] = (f.labels[i] + 1) % CLASSES;
+    assert_ok(
+        train_network(f.network, &options, &f.set, &f.validation, f.parameters, f.buffers, &whole));
+    assert_true(whole.best_epoch < at.epoch);
+    parameters = copy_of(f.parameters, f.network->parameter_count);
+    buffers = copy_of(f.buffers, f.network->buffer_count);
+    options.checkpoint = f.checkpoint;
+    options.progress = stop;
+    options.context = &at;
+    for (int run = 0; run < 2; run++, at.epoch = 0) {
+        restart(&f);
+        assert_ok(train_network(f.network, &options, &f.set, &f.validation, f.parameters, f.buffers,
+                                &parts));
+        assert_int_equal(parts.interrupted, run == 0);
+    }
+    assert_int_equal(parts.best_epoch, whole.best_epoch);
+    assert_memory_equal(f.parameters, parameters, f.network->parameter_count * sizeof *parameters);
+    assert_memory_equal(f.buffers, buffers, f.network->buffer_count * sizeof *buffers);
+    free(parameters);
+    free(buffers);
+    tear_down(&f);
+}
+
+static bool note_rate(void *context, const struct train_epoch *epoch)
+{
+    ((double *)context)[epoch->epoch] = epoch->rate;
+    return true;
+}
+
+static void the_rate_falls_by_a_cosine_or_stays(void **state)
+{
+    struct fixture f;
+    struct train_options options = quick();
+    struct train_result result;
+    double rates[13];
+
+    (void)state;
+    set_up(&f);
+    options.progress = note_rate;
+    options.context = rates;
+    assert_ok(train_network(f.network, &options, &f.set, NULL, f.parameters, f.buffers, &result));
+    assert_near(rates[1], 1e-2, 1e-12);
+    assert_near(rates[3] * 100, (2 + sqrt(3)) / 4, 1e-12); /* cos 30 degrees */
+    assert_near(rates[5] * 100, 0.75, 1e-12);              /* 60 */
+    assert_near(rates[7] * 100, 0.5, 1e-12);               /* 90 */
+    assert_near(rates[9] * 100, 0.25, 1e-12);              /* 120 */
+    options.cosine = false;
+    assert_ok(train_network(f.network, &options, &f.set, NULL, f.parameters, f.buffers, &result));
+    assert_true(rates[12] == options.optimiser.rate);
+    tear_down(&f);
+}
+
 static void a_checkpoint_of_other_data_or_options_is_refused(void **state)
 {
     struct fixture f;
@@ -414,6 +478,16 @@ static void infinity_that_no_loss_shows_is_an_error(void **state)
     for (size_t i = 0; i < f.network->buffer_count; i++)
         assert_true(isfinite(f.buffers[i]));
     tear_down(&f);
+
+    /* Squares of the gradients: a checkpoint with them could not be read. */
+    set_up_with(&f, "cnn depth=1 width=8 norm=none");
+    for (size_t i = 0; i < SERIES * CHANNELS * STEPS; i++)
+        f.x[i] *= 1e23f;
+    options.optimiser = optimiser_defaults(OPTIMISER_ADAMW);
+    assert_fails(
+        "values that are not finite after epoch 1",
+        train_network(f.network, &options, &f.set, NULL, f.parameters, f.buffers, &result));
+    tear_down(&f);
 }
 
 static void soft_labels_are_learned(void **state)
@@ -467,6 +541,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(training_learns_to_tell_classes_apart),
         cmocka_unit_test(an_interrupted_training_goes_on_to_the_same_bytes),
+        cmocka_unit_test(the_best_epoch_before_an_interruption_is_remembered),
+        cmocka_unit_test(the_rate_falls_by_a_cosine_or_stays),
         cmocka_unit_test(a_checkpoint_of_other_data_or_options_is_refused),
         cmocka_unit_test(results_do_not_depend_on_the_number_of_threads),
         cmocka_unit_test(a_pass_works_when_threads_are_added_after_it_was_made),

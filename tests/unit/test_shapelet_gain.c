@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/random.h"
+#include "shapelets/bins.h"
 #include "shapelets/distance.h"
 #include "shapelets/gain.h"
 #include "support/brute.h"
@@ -192,6 +193,37 @@ static void test_sorting_a_range_finds_the_same_split(void **state)
     assert_true(narrowed > 10);
 }
 
+/* Many small and a few large distances: equal widths would put too many into one bin. */
+static void test_bins_follow_the_distances(void **state)
+{
+    enum { SERIES = 4000 };
+
+    struct random_stream stream = random_stream(6, RANDOM_TEST, 0);
+    static float distances[SERIES];
+    static uint16_t cells[SERIES];
+    size_t held[BINS] = {0};
+    struct bins bins;
+
+    (void)state;
+    for (size_t i = 0; i < SERIES; i++)
+        distances[i] = (float)exp(0.8 * random_normal(&stream));
+    bins_make(distances, SERIES / 10, cells, &bins);
+    for (size_t cell = 1; cell < BINS_CELLS; cell++)
+        assert_true(bins.of_cell[cell] >= bins.of_cell[cell - 1]);
+    assert_in_range(bins.of_cell[BINS_CELLS - 1], 0, BINS - 1);
+    bins_cells(&bins, distances, SERIES, cells);
+    for (size_t i = 0; i < SERIES; i++)
+        held[bins.of_cell[cells[i]]]++;
+    for (size_t b = 0; b < BINS; b++)
+        assert_in_range(held[b], 0, SERIES / 16);
+    for (size_t i = 0; i < SERIES; i++)
+        distances[i] = 7;
+    bins_make(distances, SERIES, cells, &bins);
+    bins_cells(&bins, distances, SERIES, cells);
+    for (size_t i = 0; i < SERIES; i++)
+        assert_int_equal(cells[i], cells[0]);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -200,6 +232,7 @@ int main(void)
         cmocka_unit_test(test_threshold_divides_neighbouring_floats),
         cmocka_unit_test(test_no_reachable_gain_is_given_up),
         cmocka_unit_test(test_sorting_a_range_finds_the_same_split),
+        cmocka_unit_test(test_bins_follow_the_distances),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

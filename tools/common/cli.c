@@ -103,7 +103,8 @@ static void print_default(const struct cli_option *option, const void *options)
 
     switch (option->type) {
     case CLI_SIZE:
-        printf(" [%zu]", *(const size_t *)member);
+        if (*(const size_t *)member != SIZE_MAX) /* else it depends on other options */
+            printf(" [%zu]", *(const size_t *)member);
         break;
     case CLI_SEED:
         printf(" [%llu]", (unsigned long long)*(const uint64_t *)member);
