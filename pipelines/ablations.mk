@@ -18,9 +18,9 @@ variants_pool-size := k-5 k-10 k-15 k-20
 $(foreach k,5 10 15 20,$(eval shapelets_k-$(k) := -k $(k)))
 
 variants_initialisation := noise real kmeans explain
-synth_noise := --init noise
-synth_real := --init real
-synth_kmeans := --init kmeans
+synth_noise := --init noise --steps 2000
+synth_real := --init real --steps 2000
+synth_kmeans := --init kmeans --steps 2000
 synth_explain := --init explain
 
 variants_window := window-2 window-10 window-40 window-full

@@ -21,6 +21,8 @@ $(foreach s,$(SETS),$(eval $(call steps,$(s))))
 users_PRUNE := %
 users_TEACHER := %
 users_STUDENT := %
+users_STUDENT_plain := %
+users_STUDENT_shapelets := %
 users_SYNTH := sre2l shapecond%
 users_SRE2L := sre2l
 users_SHAPECOND := shapecond%
@@ -31,7 +33,8 @@ users_EXPERTS := mtt condtsc
 users_MTT := mtt
 users_CONDTSC := condtsc
 users_UNROLL := unroll shapecond-unroll%
-settings := PRUNE TEACHER STUDENT SYNTH SRE2L SHAPECOND DC DSA DM EXPERTS MTT CONDTSC UNROLL
+settings := PRUNE TEACHER STUDENT STUDENT_plain STUDENT_shapelets SYNTH SRE2L SHAPECOND DC DSA DM EXPERTS MTT CONDTSC \
+  UNROLL
 used = $(if $(filter $(users_$(2)),$(METHODS)),$(of))
 said = $(foreach name,$(settings),$(if $(call used,$(1),$(name)),$(name): $(call used,$(1),$(name)).))
 

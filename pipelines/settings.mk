@@ -27,11 +27,11 @@ PRUNE ?= --ratio 0.7
 SHAPELETS ?= -k 120 --gain one --select diverse
 CANDIDATES ?=
 TEACHER ?= --steps 2000
-# Synthesis, of ShapeCond and SRe2L alike (steps and rate as sc-synth chooses them), and what is added for
-# one of them.
+# Synthesis, of ShapeCond and SRe2L alike, and what is added for one of them: as many steps as sc-synth does by
+# itself, said here for the table of efficiency.
 SYNTH ?=
-SHAPECOND ?=
-SRE2L ?=
+SHAPECOND ?= --steps 200
+SRE2L ?= --steps 2000
 # The methods that match gradients and trajectories, and the experts of the latter.
 DC ?= --steps 1000
 DSA ?= --steps 1000

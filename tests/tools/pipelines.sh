@@ -22,7 +22,7 @@ table() {
     env -u METHODS MAKEFLAGS= make --no-print-directory -f "$pipelines/$table_name.mk" DATA=data RUN=run \
         SETS='TwoPatterns Other' SPLIT='--train 0.5 --val 0.25 --test rest' PRUNE='--ratio 0' \
         SHAPELETS='-k 3' CANDIDATES='--lengths 8 --window 4' TEACHER='--steps 20' \
-        SYNTH='--steps 20' STUDENT='--steps 20' SEEDS=2 NAS_STUDENT='--steps 10' "$@"
+        SYNTH='--steps 20' SHAPECOND= SRE2L= STUDENT='--steps 20' STUDENT_shapelets= SEEDS=2 NAS_STUDENT='--steps 10' "$@"
 }
 # steps: the targets of the steps in what make said that it runs (or with -n, would run).
 steps() { sed -n 's/^ *[0-9.]* s  run\///p; s/.*step\.sh run\/\([^ ]*\) .*/\1/p' | sort; }
