@@ -66,6 +66,13 @@ struct fake_cuda_counts fake_cuda_counts(void)
     return counts;
 }
 
+void fake_count_convolution(void)
+{
+    std::lock_guard<std::mutex> guard(lock);
+
+    counts.convolutions++;
+}
+
 bool fake_fails(const char *function)
 {
     return failing == function;

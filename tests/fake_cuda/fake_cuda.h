@@ -23,6 +23,7 @@ void fake_cuda_limit_grids(size_t most); /* blocks in each direction; 0: no limi
 /* What happened so far. */
 struct fake_cuda_counts {
     size_t launches;       /* kernels and products that ran */
+    size_t convolutions;   /* of cuDNN that were asked for */
     size_t graph_launches; /* graphs that ran */
     size_t syncs;          /* times the host waited */
     size_t allocated;      /* pieces of memory that were not freed */

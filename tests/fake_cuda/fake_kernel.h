@@ -31,6 +31,8 @@ bool fake_thread(unsigned i);
 /* A smaller limit for grids, so that kernels have to go round (fake_cuda_limit_grids). */
 size_t fake_most_blocks(size_t most);
 
+/* Counts a convolution of cuDNN. */
+void fake_count_convolution(void);
 /* Whether that is to fail (fake_cuda_fail). */
 bool fake_fails(const char *function);
 

@@ -249,6 +249,7 @@ cudnnStatus_t cudnnConvolutionForward(cudnnHandle_t handle, const void *alpha,
         return CUDNN_STATUS_BAD_PARAM;
     if (fake_fails("cuDNN runs"))
         return CUDNN_STATUS_NOT_SUPPORTED;
+    fake_count_convolution();
     fake_queue(handle->stream, [=] {
         memset(memory, 0xFF, bytes);
         for (size_t n = 0; n < out.n; n++)
@@ -316,6 +317,7 @@ cudnnStatus_t cudnnConvolutionBackwardFilter(
         return CUDNN_STATUS_BAD_PARAM;
     if (fake_fails("cuDNN runs"))
         return CUDNN_STATUS_NOT_SUPPORTED;
+    fake_count_convolution();
     fake_queue(handle->stream, [=] {
         memset(memory, 0xFF, bytes);
         for (size_t o = 0; o < filter.k; o++)

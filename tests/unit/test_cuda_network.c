@@ -28,6 +28,7 @@ struct problem {
     struct architecture architecture;
     size_t samples, series, features, classes, embedding, parameters, buffers;
     bool training, statistics, moves_x;
+    bool flat; /* series that do not change from step to step: all maxima are ties */
 };
 
 static void free_results(struct results *r)
@@ -87,6 +88,9 @@ static struct results run_pass(const struct backend *backend, const struct probl
     float *vf = some(backend, features, 11), *rdlogits = some(backend, logits, 12);
     const float *out;
 
+    for (size_t i = 0; p->flat && i + 1 < x; i++)
+        if ((i + 1) % p->architecture.length)
+            backend->copy_rows(1, 1, in + i, 0, in + i + 1, 0);
     assert_ok(network_new(&p->architecture, backend, &network));
     assert_ok(pass_new(network, MOST, PASS_BACKWARD | PASS_TANGENT, &pass));
     network_initialise(network, 3, 0, parameters, buffers);
@@ -216,6 +220,17 @@ static void many_steps_and_blocks_are_summed_up_in_full(void **state)
     p = problem_of("cnn depth=1 width=3 norm=instance act=sigmoid pool=mean channels=1 length=701 "
                    "classes=2",
                    2);
+    compare_passes(&p, 3e-5);
+}
+
+static void of_steps_that_tie_the_first_is_the_largest(void **state)
+{
+    struct problem p = problem_of(
+        "cnn depth=2 width=5 norm=none act=leaky pool=max channels=2 length=20 classes=3", 4);
+
+    (void)state;
+    p.flat = true;
+    p.moves_x = true;
     compare_passes(&p, 3e-5);
 }
 
@@ -621,6 +636,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(all_phases_are_those_of_the_processor),
         cmocka_unit_test(many_steps_and_blocks_are_summed_up_in_full),
+        cmocka_unit_test(of_steps_that_tie_the_first_is_the_largest),
         cmocka_unit_test(the_order_of_blocks_and_threads_changes_no_bit),
         cmocka_unit_test(grids_too_small_for_the_work_go_round),
         cmocka_unit_test(training_goes_the_way_of_the_processor),
