@@ -34,8 +34,25 @@ plain = $(evaluate) $(STUDENT)
 seeing = $(evaluate) $(STUDENT_SHAPELETS) --shapelets $(T)/pool.slp
 
 .DELETE_ON_ERROR:
-.PHONY: all table
+.PHONY: all table FORCE
 all: $(tables)
+
+# RUN/NAME.options holds what NAME and the seed were, so that another value makes its stages again.
+define remember
+ifneq ($$(strip $$(file <$(T)/$(1).options)),$$(strip $$($(1)) $$(SEED)))
+$(T)/$(1).options: FORCE
+endif
+$(T)/$(1).options:
+	@mkdir -p $$(@D)
+	@echo '$$(strip $$($(1)) $$(SEED))' >$$@
+endef
+$(foreach name,PRUNE SHAPELETS TEACHER SYNTH UNROLL STUDENT STUDENT_SHAPELETS SEEDS,$(eval $(call remember,$(name))))
+$(T)/pool.slp: $(T)/PRUNE.options $(T)/SHAPELETS.options
+$(T)/teacher.tch $(T)/plain.tch: $(T)/TEACHER.options
+$(T)/shapecond-$(SPC).npy $(T)/sre2l-$(SPC).npy: $(T)/SYNTH.options
+$(T)/unroll-$(SPC).npy: $(T)/UNROLL.options
+$(patsubst %,$(T)/%-$(SPC).tsv,random random-soft sre2l shapecond): $(T)/STUDENT.options $(T)/SEEDS.options
+$(patsubst %,$(T)/%-shapelets-$(SPC).tsv,random-soft shapecond unroll): $(T)/STUDENT_SHAPELETS.options $(T)/SEEDS.options
 
 $(T)/pool.slp: $(train)
 	@mkdir -p $(@D)

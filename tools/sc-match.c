@@ -115,9 +115,19 @@ static void prepare_unroll(struct match_cli *opt, const struct examples *set,
 
         cli_check(examples_read(opt->from, NULL, &none, from));
         cli_check(examples_match(set, from));
+        if (from->dataset.classes != set->dataset.classes)
+            cli_check(error_make("%s: a set of %zu classes, but %s has %zu", from->name,
+                                 from->dataset.classes, set->name, set->dataset.classes));
         opt->match.from = &from->dataset;
     }
     if (source->pool) {
+        const struct shapelet_pool *pool = source->pool;
+
+        if (pool->steps != set->dataset.length || pool->classes != set->dataset.classes)
+            cli_check(error_make("%s: found in series of %zu steps and %zu classes, these have %zu "
+                                 "and %zu",
+                                 opt->shapelets.pool, pool->steps, pool->classes,
+                                 set->dataset.length, set->dataset.classes));
         cli_check(error_in(opt->shapelets.pool,
                            transform_make(source->pool, set->dataset.channels, set->dataset.length,
                                           source->window, transform)));

@@ -73,6 +73,17 @@ static struct error *look_at(const char *path, struct facts *facts)
     return counts ? NULL : error_memory("the classes");
 }
 
+/* The network of the other programs where it fits; of fewer stages for series that would vanish under
+ * its three poolings.  NULL: theirs. */
+static const char *fitting_network(const struct facts *facts)
+{
+    if (facts->length >= 8)
+        return NULL;
+    if (facts->length >= 4)
+        return "cnn depth=2";
+    return facts->length >= 2 ? "cnn depth=1" : "cnn depth=1 pool=none";
+}
+
 /* Series of each class that shapelets are looked for in.  The work grows with the square of their
  * number; 1e11 distances at one place each are some seconds. */
 static size_t search_per_class(const struct facts *facts)
@@ -150,8 +161,8 @@ static void refine(struct command_runner *run, const struct shapecond_options *o
     snprintf(steps, sizeof steps, "%zu", opt->refine);
     COMMAND(run, "sc-match", "--method", "unroll", "--from", command_file(run, "inverted.npy"),
             "--shapelets", command_file(run, "pool.slp"), "--steps", steps,
-            opt->network ? "--network" : "", opt->network ? opt->network : "", "-o",
-            command_file(run, "condensed.npy"), command_file(run, "train.npy"));
+            opt->network ? "--network" : "", opt->network ? opt->network : "", device_word(opt),
+            "-o", command_file(run, "condensed.npy"), command_file(run, "train.npy"));
 }
 
 static void synthesise(struct command_runner *run, const struct shapecond_options *opt)
@@ -171,14 +182,16 @@ static void synthesise(struct command_runner *run, const struct shapecond_option
             opt->common.output, tiny);
 }
 
-static void score(struct command_runner *run, const struct shapecond_options *opt)
+static void score(struct command_runner *run, const struct shapecond_options *opt,
+                  const struct facts *facts)
 {
-    const char *test = command_file(run, "test.npy");
+    const char *test = command_file(run, "test.npy"), *network = fitting_network(facts);
 
     COMMAND(run, "sc-scale", "--with", command_file(run, "scale.npy"), "-o", test, opt->test);
     COMMAND(run, "sc-eval", command_file(run, "condensed.npy"), test, "--validate",
             command_file(run, "val.npy"), opt->plain ? "" : "--shapelets",
-            opt->plain ? "" : command_file(run, "pool.slp"), device_word(opt));
+            opt->plain ? "" : command_file(run, "pool.slp"), network ? "--network" : "",
+            network ? network : "", device_word(opt));
 }
 
 int main(int argc, char **argv)
@@ -195,6 +208,8 @@ int main(int argc, char **argv)
     cli_refuse_terminal(opt.common.output);
     device_chosen(opt.device, false); /* so that what is missing is said before the work */
     cli_check(look_at(opt.common.files[0], &facts));
+    if (!opt.network)
+        opt.network = fitting_network(&facts);
     cli_say("%zu classes of %zu to %zu series, %zu channel%s, %zu steps", facts.classes,
             facts.smallest, facts.largest, facts.channels, facts.channels == 1 ? "" : "s",
             facts.length);
@@ -205,7 +220,7 @@ int main(int argc, char **argv)
     train_teacher(&run, &opt, &facts);
     synthesise(&run, &opt);
     if (opt.test)
-        score(&run, &opt);
+        score(&run, &opt, &facts);
     if (!opt.keep)
         cli_say("done; --keep DIR leaves the files of the stages, to repeat any of them");
     command_end(&run);

@@ -102,6 +102,13 @@ test_that 'students that are gone back through can start from a set and have sha
     test "$(series base.npy)" = "$(series same.npy)"
     sc-gen cbf -n 30 -L 64 -o short.npy
     fails 1 "short.npy" match unroll --from short.npy -o none
+    sc-gen planted -V 2 -n 20 -L "$(sc-info --json train.npy | json length)" -o pair.npy
+    sc-match -q -m unroll -n 1 --steps 1 --network "$small" -b 16 --student-steps 20 --unroll-steps 5 \
+        pair.npy -o pair-tiny.npy
+    fails 1 "pair-tiny.npy: a set of 2 classes, but train.npy has 3" \
+        match unroll --from pair-tiny.npy -o none
+    sc-shapelets -q -k 2 pair.npy -o pair.slp
+    fails 1 "pair.slp: found in series of .* and 2 classes" match unroll -s pair.slp -o none
     fails 1 "a training of 40 steps has no window of 50" match unroll --unroll-steps 50 -o none
     fails 1 "the loss is no longer a number; a smaller --student-rate" \
         match unroll --student-rate 1e6 -o none

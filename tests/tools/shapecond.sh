@@ -39,4 +39,12 @@ test_that 'a stage that fails ends the run with its message and leaves nothing' 
     test ! -e none
     test -z "$(ls -A tmp)"
 '
+test_that 'series of a few steps get a network that they do not vanish in' '
+    for length in 1 2 4 7; do
+        awk -v n=$length "BEGIN { for (i = 0; i < 40; i++) { printf i % 2; for (t = 0; t < n; t++) printf \",%g\", (i % 2) + (i * 7 + t * 3) % 10 / 10; print \"\" } }" >short.csv
+        sc-import short.csv -o short.npy
+        shapecond short.npy --spc 2 --steps 10 --refine 2 --quiet -o short-tiny.npy
+        test "$(sc-info --json short-tiny.npy | json count)" = 4
+    done
+'
 finish
