@@ -53,19 +53,21 @@ BENCH_SOURCES := $(wildcard tests/bench/*.c)
 FUZZ_SOURCES := $(wildcard tests/fuzz/fuzz_*.c)
 MAN_PAGES := $(wildcard man/*.[1-9])
 
-# ---- The plug-in for GPUs (shapecond-cuda(7)): where there is a CUDA toolkit with cuDNN ----
+# ---- The plug-in for GPUs (shapecond-cuda(7)): where there is a CUDA toolkit with cuDNN 9 ----
 
 NVCC ?= $(firstword $(shell command -v nvcc) $(wildcard /usr/local/cuda/bin/nvcc))
 CUDA_HOME ?= $(patsubst %/bin/nvcc,%,$(realpath $(NVCC)))
 CUDNN_HEADER := $(if $(NVCC),$(firstword $(wildcard $(CUDA_HOME)/include/cudnn.h /usr/include/cudnn.h \
                   /usr/include/*/cudnn.h /usr/local/include/cudnn.h)))
-CUDA ?= $(if $(CUDNN_HEADER),1,0)
+CUDNN_MAJOR := $(if $(CUDNN_HEADER),$(shell sed -n 's/^.define CUDNN_MAJOR *//p' \
+                 $(dir $(CUDNN_HEADER))cudnn_version.h))
+CUDA ?= $(if $(filter-out 7 8,$(CUDNN_MAJOR)),1,0)
 CUDA_SOURCES := $(wildcard cuda/*.cu)
 CUDA_SO := $(BUILD)/lib/libshapecond-cuda.so
-# Machine code for the oldest GPU of each generation that nvcc knows, which the others of it run, too,
-# and for those to come what the driver can translate.
+# Machine code for the oldest GPU of each generation from 7.0 on that nvcc knows, which the others of
+# it run, too, and for those to come what the driver can translate.
 CUDA_ARCHITECTURES ?= $(shell $(NVCC) --list-gpu-arch | sed 's/compute_//' | sort -n | \
-                        awk '!seen[int($$1 / 10)]++')
+                        awk '$$1 >= 70 && !seen[int($$1 / 10)]++')
 CUDA_NEWEST = $(lastword $(CUDA_ARCHITECTURES))
 CUDA_FLAGS = -std=c++17 -O3 -lineinfo $(foreach a,$(CUDA_ARCHITECTURES),-gencode arch=compute_$(a),code=sm_$(a)) \
              -gencode arch=compute_$(CUDA_NEWEST),code=compute_$(CUDA_NEWEST)
@@ -273,7 +275,7 @@ install: all
 	$(run)install -d $(DESTDIR)$(BINDIR) $(DESTDIR)$(LIBDIR)/pkgconfig $(DESTDIR)$(INCLUDEDIR)
 	$(run)install -m 755 $(TOOLS) $(DESTDIR)$(BINDIR)
 	$(run)install -m 644 $(NPY_LIB) $(NPY_SO) $(DESTDIR)$(LIBDIR)
-	$(run)if [ -e $(CUDA_SO) ]; then install -m 644 $(CUDA_SO) $(DESTDIR)$(LIBDIR); fi
+	$(run)if [ $(CUDA) = 1 ] && [ -e $(CUDA_SO) ]; then install -m 644 $(CUDA_SO) $(DESTDIR)$(LIBDIR); fi
 	$(run)ln -sf $(notdir $(NPY_SO)) $(DESTDIR)$(LIBDIR)/libnpy-c.so
 	$(run)install -m 644 formats/npy-c/npy-c.h $(DESTDIR)$(INCLUDEDIR)
 	$(run)printf '%s\n' $(PKG_CONFIG) >$(DESTDIR)$(LIBDIR)/pkgconfig/npy-c.pc

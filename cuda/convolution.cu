@@ -16,6 +16,9 @@
  * not used.  Where cuDNN has nothing to offer for a shape, cuBLAS multiplies tap by tap. */
 #include "device.h"
 
+/* Statuses are sorted into thousands since then (is_supported). */
+static_assert(CUDNN_MAJOR >= 9, "shapecond needs cuDNN 9 or later");
+
 enum {
     MOST_ALGORITHMS = 8,
     MOST_PLANS = 4096,
@@ -256,40 +259,44 @@ static bool is_supported(cudnnStatus_t status, const char *call)
 }
 #define SUPPORTED(call) is_supported((call), #call)
 
+/* cuDNN proposes what it has for any kind of arithmetic; whether an algorithm can do without TF32
+ * is known when it is asked for the scratch memory that it needs. */
 static bool choose_forward(struct plan *plan)
 {
     cudnnConvolutionFwdAlgoPerf_t proposals[MOST_ALGORITHMS];
-    int count = 0, i = 0;
+    int count = 0;
 
     if (!SUPPORTED(cudnnGetConvolutionForwardAlgorithm_v7(cuda_cudnn(), plan->x, plan->w,
                                                           plan->convolution, plan->y,
                                                           MOST_ALGORITHMS, &count, proposals)))
         return false;
-    while (i < count && !will_do(&proposals[i]))
-        i++;
-    if (i == count)
-        return false;
-    plan->forward = proposals[i].algo;
-    return SUPPORTED(cudnnGetConvolutionForwardWorkspaceSize(
-        cuda_cudnn(), plan->x, plan->w, plan->convolution, plan->y, plan->forward, &plan->bytes));
+    for (int i = 0; i < count; i++) {
+        plan->forward = proposals[i].algo;
+        if (will_do(&proposals[i]) && SUPPORTED(cudnnGetConvolutionForwardWorkspaceSize(
+                                          cuda_cudnn(), plan->x, plan->w, plan->convolution,
+                                          plan->y, plan->forward, &plan->bytes)))
+            return true;
+    }
+    return false;
 }
 
 static bool choose_backward(struct plan *plan)
 {
     cudnnConvolutionBwdFilterAlgoPerf_t proposals[MOST_ALGORITHMS];
-    int count = 0, i = 0;
+    int count = 0;
 
     if (!SUPPORTED(cudnnGetConvolutionBackwardFilterAlgorithm_v7(
             cuda_cudnn(), plan->x, plan->y, plan->convolution, plan->w, MOST_ALGORITHMS, &count,
             proposals)))
         return false;
-    while (i < count && !will_do(&proposals[i]))
-        i++;
-    if (i == count)
-        return false;
-    plan->backward = proposals[i].algo;
-    return SUPPORTED(cudnnGetConvolutionBackwardFilterWorkspaceSize(
-        cuda_cudnn(), plan->x, plan->y, plan->convolution, plan->w, plan->backward, &plan->bytes));
+    for (int i = 0; i < count; i++) {
+        plan->backward = proposals[i].algo;
+        if (will_do(&proposals[i]) && SUPPORTED(cudnnGetConvolutionBackwardFilterWorkspaceSize(
+                                          cuda_cudnn(), plan->x, plan->y, plan->convolution,
+                                          plan->w, plan->backward, &plan->bytes)))
+            return true;
+    }
+    return false;
 }
 
 /* The plan for a product, made when it is first asked for; NULL if there is no room for more. */

@@ -31,6 +31,7 @@ static struct {
     int half;
     size_t used; /* bytes of it */
     bool capturing;
+    bool open;
 } device;
 
 /* ---- Errors ---- */
@@ -323,6 +324,28 @@ static bool find_gpu(char *message, size_t size)
     return status == cudaSuccess;
 }
 
+KERNEL probe_kernel(int *answer)
+{
+    THREADS
+    {
+        *answer = 1;
+    }
+}
+
+/* Whether the plug-in has code that this GPU runs: else every launch would fail. */
+static bool runs_kernels(void)
+{
+    int *answer = (int *)cuda_scratch(SCRATCH_SUMS, sizeof *answer), seen = 0;
+
+    if (!answer)
+        return false;
+    LAUNCH(probe_kernel, 1, 1, answer);
+    download(&seen, answer, sizeof seen);
+    if (seen != 1)
+        cuda_fault("a kernel", "does not run");
+    return !cuda_fault_text();
+}
+
 static bool open_device(void)
 {
     void *pinned = NULL;
@@ -342,8 +365,10 @@ static bool open_device(void)
         return false;
     /* Its own memory, because what it would allocate itself cannot be captured. */
     device.cublas_memory = cuda_memory(CUBLAS_BYTES);
-    return device.cublas_memory &&
-           CUBLAS(cublasSetWorkspace(device.cublas, device.cublas_memory, CUBLAS_BYTES));
+    device.open = device.cublas_memory &&
+                  CUBLAS(cublasSetWorkspace(device.cublas, device.cublas_memory, CUBLAS_BYTES)) &&
+                  runs_kernels();
+    return device.open;
 }
 
 extern "C" __attribute__((visibility("default"))) int shapecond_cuda_open(
@@ -359,7 +384,7 @@ extern "C" __attribute__((visibility("default"))) int shapecond_cuda_open(
     }
     if (!find_gpu(message, size))
         return 1;
-    if (!device.cudnn && !open_device()) {
+    if (!device.open && !open_device()) {
         const char *fault = cuda_fault_text();
 
         snprintf(message, size, "the GPU cannot be used: %s", fault ? fault : "out of memory");

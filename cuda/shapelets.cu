@@ -12,6 +12,7 @@
  * so that copies of one go on while another computes. */
 #include "device.h"
 
+#include <float.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -52,6 +53,36 @@ DEVICE float square_at(const float *x, const float *shapelet, size_t length)
     return total;
 }
 
+DEVICE bool is_equal(const float *x, const float *shapelet, size_t length)
+{
+    for (size_t t = 0; t < length; t++)
+        if (x[t] != shapelet[t])
+            return false;
+    return true;
+}
+
+/* The first of the least again, for squares that have no place in a float. */
+DEVICE double wide_least(const float *x, const float *values, const struct placed *shapelet,
+                         size_t *least)
+{
+    double best = INFINITY;
+
+    for (size_t i = 0; i < shapelet->places; i++) {
+        double sum = 0;
+
+        for (size_t t = 0; t < shapelet->length; t++) {
+            double difference = (double)x[i + t] - (double)values[t];
+
+            sum += difference * difference;
+        }
+        if (sum < best) {
+            best = sum;
+            *least = i;
+        }
+    }
+    return best;
+}
+
 /* Grid: (shapelets, 1, series). */
 KERNEL transform_kernel(struct transform_state state, size_t count, const float *x, float *features,
                         uint32_t *places)
@@ -83,6 +114,7 @@ KERNEL transform_kernel(struct transform_state state, size_t count, const float 
             }
             PHASE
             {
+                const float *values = state.values + shapelet->values;
                 float best = least[0];
                 size_t best_at = least_at[0];
 
@@ -94,9 +126,16 @@ KERNEL transform_kernel(struct transform_state state, size_t count, const float 
                         best = least[i];
                         best_at = least_at[i];
                     }
+                double square = best;
+                if (square > FLT_MAX ||
+                    (square < FLT_MIN &&
+                     !is_equal(series + shapelet->low + best_at, values, shapelet->length)))
+                    square = wide_least(series + shapelet->low, values, shapelet, &best_at);
                 if (state.length_normalised)
-                    best /= (float)shapelet->length;
-                features[n * state.count + k] = (sqrtf(best) - shapelet->offset) * shapelet->scale;
+                    square /= (double)shapelet->length;
+                features[n * state.count + k] =
+                    ((float)fmin(sqrt(square), (double)FLT_MAX) - shapelet->offset) *
+                    shapelet->scale;
                 if (places)
                     places[n * state.count + k] = (uint32_t)(shapelet->low + best_at);
             }
@@ -326,12 +365,24 @@ KERNEL start_distances_kernel(size_t count, double *least)
     }
 }
 
+/* Whether the squares of a candidate and block all have a place in a float. */
+DEVICE bool are_floats(const double *squares)
+{
+    for (int lane = 0; lane < DISTANCE_LANES; lane++)
+        if (squares[lane] != 0 && !(squares[lane] >= FLT_MIN && squares[lane] <= FLT_MAX))
+            return false;
+    return true;
+}
+
+/* Rounded as by kernel_finish in distance_kernel.h. */
 KERNEL roots_kernel(size_t count, const double *least, float *table)
 {
     THREADS
     {
         for (EACH(i, count))
-            table[i] = sqrtf((float)least[i]);
+            table[i] = are_floats(least + i / DISTANCE_LANES * DISTANCE_LANES)
+                           ? sqrtf((float)least[i])
+                           : (float)fmin(sqrt(least[i]), (double)FLT_MAX);
     }
 }
 

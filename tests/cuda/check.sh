@@ -17,7 +17,29 @@ for test in test_cuda_kernels test_cuda_network; do
     SC_TEST_GPU=1 CMOCKA_MESSAGE_OUTPUT=TAP "$build/tests/$test" || failed=1
 done
 
-# The same commands on both devices: the same pool, and features that are as near as float allows.
+# near TOLERANCE A B: texts of the same words, whose numbers differ by at most TOLERANCE of the largest.
+near() {
+    awk -v tolerance="$1" '
+        FNR == 1 { file++ }
+        { for (i = 1; i <= NF; i++) word[file, ++count[file]] = $i }
+        END {
+            number = "^[-+]?[0-9.]+(e[-+]?[0-9]+)?$"
+            if (count[1] != count[2] || !count[1]) { print "not of the same size"; exit 1 }
+            for (i = 1; i <= count[1]; i++) {
+                a = word[1, i]; b = word[2, i]
+                if (a !~ number || b !~ number) {
+                    if (a != b) { print a " is not " b; exit 1 }
+                    continue
+                }
+                size = a < 0 ? -a : +a; largest = size > largest ? size : largest
+                gap = a > b ? a - b : b - a; apart = gap > apart ? gap : apart
+            }
+            if (apart > tolerance * largest) { print "off by " apart " of " largest; exit 1 }
+        }' "$2" "$3"
+}
+
+# The same commands on both devices: the same pool, features that are as near as float allows, and a
+# teacher that answers alike but for a series or two of a hundred.
 scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT
 PATH="$build/bin:$PATH"
@@ -36,6 +58,13 @@ for device in cpu cuda; do
     grep '^mean' $device/scores.tsv | sed "s/^/$device: /"
 done
 cmp cpu/pool.slp cuda/pool.slp || failed=1
+for device in cpu cuda; do
+    sc-export -f ucr -o $device/features.txt $device/features.npy &&
+        sc-eval -q --teacher cpu/t.tch -s cpu/pool.slp test.npy --device $device |
+        awk '$1 == "mean" { print $2 }' >$device/accuracy.txt || failed=1
+done
+near 2e-6 cpu/features.txt cuda/features.txt || failed=1
+near 0.02 cpu/accuracy.txt cuda/accuracy.txt || failed=1
 for again in 1 2; do
     sc-teacher -q --steps 100 --device cuda -o again-$again.tch set.npy || failed=1
 done

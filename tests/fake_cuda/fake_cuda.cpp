@@ -30,18 +30,15 @@ struct fake_event {
 
 static std::mutex lock;
 static std::map<const char *, size_t> memory; /* of the device, by where it begins */
-static int gpus = 1;
 static size_t limit, used;
-static std::string failing;
+/* For programs, which cannot turn knobs. */
+static int gpus = getenv("FAKE_CUDA_GPUS") ? atoi(getenv("FAKE_CUDA_GPUS")) : 1;
+static std::string failing = getenv("FAKE_CUDA_FAIL") ? getenv("FAKE_CUDA_FAIL") : "";
 static struct fake_cuda_counts counts;
 static thread_local cudaError_t last_error;
+static thread_local int captures; /* that this thread has begun */
 
 /* ---- For tests ---- */
-
-void fake_cuda_set_gpus(int count)
-{
-    gpus = count;
-}
 
 void fake_cuda_set_memory(size_t bytes)
 {
@@ -88,6 +85,13 @@ void fake_cuda_limit_grids(size_t most)
 size_t fake_most_blocks(size_t most)
 {
     return most_blocks && most_blocks < most ? most_blocks : most;
+}
+
+/* What waits for the device or changes its memory fails while the thread captures: CUDA's
+ * "potentially unsafe" calls, and whatever goes through the default stream. */
+static bool is_forbidden(void)
+{
+    return captures > 0;
 }
 
 static cudaError_t result(const char *function, bool fine, cudaError_t error)
@@ -197,6 +201,8 @@ cudaError_t cudaMalloc(void **to, size_t bytes)
 {
     std::lock_guard<std::mutex> guard(lock);
 
+    if (is_forbidden())
+        return cudaErrorStreamCaptureUnsupported;
     if (limit && used + bytes > limit)
         return last_error = cudaErrorMemoryAllocation;
     /* Real memory is not zeroed, and aligned to 256 bytes. */
@@ -214,6 +220,8 @@ cudaError_t cudaFree(void *pointer)
 
     if (!pointer)
         return cudaSuccess;
+    if (is_forbidden())
+        return cudaErrorStreamCaptureUnsupported;
     if (found == memory.end())
         return cudaErrorInvalidValue;
     used -= found->second;
@@ -237,6 +245,8 @@ static bool on_device(const void *pointer, size_t bytes)
 
 cudaError_t cudaMallocHost(void **to, size_t bytes)
 {
+    if (is_forbidden())
+        return cudaErrorStreamCaptureUnsupported;
     *to = malloc(bytes);
     return result("cudaMallocHost", true, cudaSuccess);
 }
@@ -256,6 +266,8 @@ cudaError_t cudaMemsetAsync(void *pointer, int value, size_t bytes, cudaStream_t
 {
     if (!on_device(pointer, bytes))
         return cudaErrorInvalidValue;
+    if (!stream && is_forbidden())
+        return cudaErrorStreamCaptureUnsupported;
     fake_queue(stream, [=] { memset(pointer, value, bytes); });
     return result("cudaMemsetAsync", true, cudaSuccess);
 }
@@ -272,7 +284,7 @@ cudaError_t cudaMemcpyAsync(void *to, const void *from, size_t bytes, cudaMemcpy
 
     if (bytes && !on_device(device, bytes))
         return cudaErrorInvalidValue;
-    if (stream && stream->capturing)
+    if (is_forbidden() || (stream && stream->capturing))
         return cudaErrorStreamCaptureUnsupported;
     memcpy(to, from, bytes);
     return result("cudaMemcpyAsync", true, cudaSuccess);
@@ -298,8 +310,7 @@ cudaError_t cudaStreamSynchronize(cudaStream_t stream)
     std::lock_guard<std::mutex> guard(lock);
 
     counts.syncs += stream != nullptr;
-    return result("cudaStreamSynchronize", !stream || !stream->capturing,
-                  cudaErrorStreamCaptureUnsupported);
+    return result("cudaStreamSynchronize", !is_forbidden(), cudaErrorStreamCaptureUnsupported);
 }
 
 cudaError_t cudaEventCreateWithFlags(cudaEvent_t *event, unsigned flags)
@@ -317,7 +328,8 @@ cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t stream)
 
 cudaError_t cudaEventSynchronize(cudaEvent_t event)
 {
-    return result("cudaEventSynchronize", event != nullptr, cudaErrorInvalidValue);
+    return result("cudaEventSynchronize", event != nullptr && !is_forbidden(),
+                  cudaErrorInvalidValue);
 }
 
 cudaError_t cudaStreamBeginCapture(cudaStream_t stream, cudaStreamCaptureMode mode)
@@ -325,12 +337,14 @@ cudaError_t cudaStreamBeginCapture(cudaStream_t stream, cudaStreamCaptureMode mo
     if (!stream || stream->capturing || mode != cudaStreamCaptureModeThreadLocal)
         return cudaErrorInvalidValue;
     stream->capturing = new fake_graph;
+    captures++;
     return result("cudaStreamBeginCapture", true, cudaSuccess);
 }
 
 cudaError_t cudaStreamEndCapture(cudaStream_t stream, cudaGraph_t *graph)
 {
     *graph = stream->capturing;
+    captures -= *graph != nullptr;
     stream->capturing = nullptr;
     return result("cudaStreamEndCapture", *graph != nullptr, cudaErrorInvalidValue);
 }

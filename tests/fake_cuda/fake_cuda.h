@@ -10,8 +10,8 @@ extern "C" {
 #pragma GCC visibility push(default)
 #endif
 
-/* What the next calls meet. */
-void fake_cuda_set_gpus(int count);      /* 0: none; -1: no driver */
+/* What the next calls meet.  For programs, FAKE_CUDA_GPUS in the environment says how many GPUs
+ * there are (0: none; -1: no driver), and FAKE_CUDA_FAIL is as fake_cuda_fail(). */
 void fake_cuda_set_memory(size_t bytes); /* all that there is; 0: no end */
 /* That call fails from now on; "kernel": launches; "cuDNN proposes", "cuDNN runs": it supports
  * nothing. NULL: none. */

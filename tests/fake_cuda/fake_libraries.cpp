@@ -196,22 +196,25 @@ cudnnStatus_t cudnnGetConvolutionForwardAlgorithm_v7(
     int *returned, cudnnConvolutionFwdAlgoPerf_t *results)
 {
     (void)handle;
-    if (!fits(x, w, convolution, y) || requested < 3)
+    if (!fits(x, w, convolution, y) || requested < 4)
         return CUDNN_STATUS_BAD_PARAM;
     if (fake_fails("cuDNN proposes"))
         return CUDNN_STATUS_NOT_SUPPORTED;
-    *returned = 3;
-    memset(results, 0, 3 * sizeof *results);
-    /* Two that must not be taken: the one needs too much memory, the other does not work. */
+    *returned = 4;
+    memset(results, 0, 4 * sizeof *results);
+    /* Three that must not be taken: one needs too much memory, one does not work, and one needs
+     * TF32. */
     results[0].algo = CUDNN_CONVOLUTION_FWD_ALGO_IMPLICIT_GEMM;
     results[0].memory = (size_t)1 << 40;
     results[0].determinism = CUDNN_DETERMINISTIC;
     results[1].algo = CUDNN_CONVOLUTION_FWD_ALGO_IMPLICIT_GEMM;
     results[1].status = CUDNN_STATUS_NOT_SUPPORTED;
     results[1].determinism = CUDNN_DETERMINISTIC;
-    results[2].algo = CUDNN_CONVOLUTION_FWD_ALGO_IMPLICIT_PRECOMP_GEMM;
-    results[2].memory = scratch_bytes(x, w);
+    results[2].algo = CUDNN_CONVOLUTION_FWD_ALGO_GEMM;
     results[2].determinism = CUDNN_DETERMINISTIC;
+    results[3].algo = CUDNN_CONVOLUTION_FWD_ALGO_IMPLICIT_PRECOMP_GEMM;
+    results[3].memory = scratch_bytes(x, w);
+    results[3].determinism = CUDNN_DETERMINISTIC;
     return CUDNN_STATUS_SUCCESS;
 }
 
@@ -221,6 +224,8 @@ cudnnStatus_t cudnnGetConvolutionForwardWorkspaceSize(
     cudnnConvolutionFwdAlgo_t algorithm, size_t *bytes)
 {
     (void)handle;
+    if (algorithm == CUDNN_CONVOLUTION_FWD_ALGO_GEMM)
+        return CUDNN_STATUS_NOT_SUPPORTED;
     if (!fits(x, w, convolution, y) ||
         algorithm != CUDNN_CONVOLUTION_FWD_ALGO_IMPLICIT_PRECOMP_GEMM)
         return CUDNN_STATUS_BAD_PARAM;
@@ -274,15 +279,17 @@ cudnnStatus_t cudnnGetConvolutionBackwardFilterAlgorithm_v7(
     int *returned, cudnnConvolutionBwdFilterAlgoPerf_t *results)
 {
     (void)handle;
-    if (!fits(x, dw, convolution, dy) || requested < 2)
+    if (!fits(x, dw, convolution, dy) || requested < 3)
         return CUDNN_STATUS_BAD_PARAM;
-    *returned = fake_fails("cuDNN proposes") ? 1 : 2; /* the first must not be taken */
-    memset(results, 0, 2 * sizeof *results);
+    *returned = fake_fails("cuDNN proposes") ? 2 : 3; /* the first two must not be taken */
+    memset(results, 0, 3 * sizeof *results);
     results[0].algo = CUDNN_CONVOLUTION_BWD_FILTER_ALGO_0;
     results[0].determinism = CUDNN_NON_DETERMINISTIC;
-    results[1].algo = CUDNN_CONVOLUTION_BWD_FILTER_ALGO_1;
-    results[1].memory = scratch_bytes(x, dw);
+    results[1].algo = CUDNN_CONVOLUTION_BWD_FILTER_ALGO_3;
     results[1].determinism = CUDNN_DETERMINISTIC;
+    results[2].algo = CUDNN_CONVOLUTION_BWD_FILTER_ALGO_1;
+    results[2].memory = scratch_bytes(x, dw);
+    results[2].determinism = CUDNN_DETERMINISTIC;
     return CUDNN_STATUS_SUCCESS;
 }
 
@@ -292,6 +299,8 @@ cudnnStatus_t cudnnGetConvolutionBackwardFilterWorkspaceSize(
     cudnnConvolutionBwdFilterAlgo_t algorithm, size_t *bytes)
 {
     (void)handle;
+    if (algorithm == CUDNN_CONVOLUTION_BWD_FILTER_ALGO_3)
+        return CUDNN_STATUS_NOT_SUPPORTED;
     if (!fits(x, dw, convolution, dy) || algorithm != CUDNN_CONVOLUTION_BWD_FILTER_ALGO_1)
         return CUDNN_STATUS_BAD_PARAM;
     *bytes = scratch_bytes(x, dw);

@@ -57,6 +57,27 @@ else
 fi
 
 export SHAPECOND_CUDA_PLUGIN="$fake"
+test_that 'a GPU that is not there or runs nothing is told, and auto goes on without it' '
+    sc-strans -o cpu.npy pool.slp set.npy
+    export FAKE_CUDA_GPUS=0
+    fails 1 "sc-strans: --device: no GPU: the NVIDIA driver finds none" \
+        sc-strans --device cuda -o features.npy pool.slp set.npy
+    sc-strans --device auto -o auto.npy pool.slp set.npy
+    cmp auto.npy cpu.npy
+    export FAKE_CUDA_GPUS=1 FAKE_CUDA_FAIL=kernel
+    fails 1 "the GPU cannot be used: CUDA: probe_kernel: an illegal memory access" \
+        sc-strans --device cuda -o features.npy pool.slp set.npy
+    sc-strans --device auto -o auto.npy pool.slp set.npy
+    cmp auto.npy cpu.npy
+    refute test -e features.npy
+'
+test_that 'a call that fails half-way is told, and nothing is written' '
+    for call in cudaMemcpyAsync cudaStreamSynchronize cudaGraphLaunch cudaStreamEndCapture; do
+        fails 1 "CUDA: $call" env FAKE_CUDA_FAIL=$call \
+            sc-teacher -q --steps 6 -b 8 --device cuda -o half.tch set.npy
+        refute test -e half.tch
+    done
+'
 test_that 'a pool has the same bytes from any device' '
     sc-shapelets -q -k 2 --device cuda -o other.slp set.npy
     cmp pool.slp other.slp

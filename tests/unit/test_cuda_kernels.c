@@ -484,6 +484,53 @@ static void the_transform_and_its_gradient_are_those_of_the_processor(void **sta
     slp_free(&pool);
 }
 
+/* Whose squares are too large or too small for a float, and zeros of both signs. */
+static void series_of_any_scale_are_transformed(void **state)
+{
+    static const float scales[] = {1e25f, 1e-25f, 3e38f, 0};
+    struct shapelet_pool pool;
+
+    (void)state;
+    make_pool(&pool);
+    for (size_t k = 0; k < 2 * sizeof scales / sizeof scales[0]; k++) {
+        struct transform on_cpu, on_gpu;
+        float *series = normal_values(SERIES * CHANNELS * LENGTH, 1);
+        struct both x, features = both_normal(SERIES * SHAPELETS, 2);
+        struct both places = both_normal(SERIES * SHAPELETS, 4);
+
+        for (size_t i = 0; i < SERIES * CHANNELS * LENGTH; i++)
+            series[i] = fmaxf(fminf(series[i], 1), -1) * scales[k / 2];
+        for (size_t i = 0; i < 300; i++)
+            pool.values[i] = fmaxf(fminf(pool.values[i], 1), -1) * (scales[k / 2] > 1 ? 1 : 0);
+        pool.length_normalised = k % 2;
+        for (size_t i = 0; i < SHAPELETS; i++) {
+            pool.shapelets[i].offset = 0;
+            pool.shapelets[i].scale = scales[k / 2] > 1 ? 1 : 1e20f;
+        }
+        pool.standardised = true;
+        x = both_of(series, SERIES * CHANNELS * LENGTH * sizeof *series);
+        assert_ok(transform_make(&pool, CHANNELS, LENGTH, TRANSFORM_FULL, &on_cpu));
+        assert_ok(transform_make(&pool, CHANNELS, LENGTH, TRANSFORM_FULL, &on_gpu));
+        assert_ok(transform_to_device(&on_gpu, fake_device()->transform));
+        transform_forward(&on_cpu, x.on_cpu, SERIES, features.on_cpu, places.on_cpu);
+        transform_forward(&on_gpu, x.on_gpu, SERIES, features.on_gpu, places.on_gpu);
+        fetch_both(&features);
+        for (size_t i = 0; i < SERIES * SHAPELETS; i++) {
+            double seen = ((float *)features.seen)[i], expected = ((float *)features.on_cpu)[i];
+
+            assert_true(isfinite(seen) && fabs(seen - expected) <= 2e-6 * fabs(expected));
+        }
+        assert_same(&places);
+        transform_free(&on_cpu);
+        transform_free(&on_gpu);
+        free(series);
+        free_both(&x);
+        free_both(&features);
+        free_both(&places);
+    }
+    slp_free(&pool);
+}
+
 static struct dataset make_set(size_t count, size_t steps)
 {
     struct dataset set;
@@ -509,6 +556,10 @@ static void distances_have_the_bits_of_the_processor(void **state)
     (void)state;
     for (size_t i = 0; i < COUNT; i++)
         order[i] = COUNT - 1 - i;
+    /* Squares that are too small for a float, beside others. */
+    for (size_t i = 0; i < COUNT * 2; i++)
+        for (size_t t = 8; t < 14; t++)
+            set.x[i * STEPS + t] *= i % 3 ? 1e-25f : 1;
     assert_ok(series_blocks_make(&set, 1, order, &blocks));
     for (size_t k = 0; k < 6; k++) {
         struct candidates all;
@@ -653,6 +704,7 @@ int main(void)
         cmocka_unit_test(convolutions_of_any_shape_are_those_of_the_processor),
         cmocka_unit_test(convolutions_that_cudnn_does_not_have_are_made_of_products),
         cmocka_unit_test(the_transform_and_its_gradient_are_those_of_the_processor),
+        cmocka_unit_test(series_of_any_scale_are_transformed),
         cmocka_unit_test(distances_have_the_bits_of_the_processor),
         cmocka_unit_test(discovery_finds_the_same_pool),
         cmocka_unit_test(grids_too_small_for_the_work_go_round),

@@ -4,6 +4,8 @@
 
 #include <cuda_runtime.h>
 
+#define CUDNN_MAJOR 9
+
 enum cudnnStatus_t {
     CUDNN_STATUS_SUCCESS = 0,
     CUDNN_STATUS_BAD_PARAM = 2000,
@@ -17,10 +19,12 @@ enum cudnnDeterminism_t { CUDNN_NON_DETERMINISTIC = 0, CUDNN_DETERMINISTIC = 1 }
 enum cudnnConvolutionFwdAlgo_t {
     CUDNN_CONVOLUTION_FWD_ALGO_IMPLICIT_GEMM = 0,
     CUDNN_CONVOLUTION_FWD_ALGO_IMPLICIT_PRECOMP_GEMM = 1,
+    CUDNN_CONVOLUTION_FWD_ALGO_GEMM = 2, /* not without TF32 */
 };
 enum cudnnConvolutionBwdFilterAlgo_t {
     CUDNN_CONVOLUTION_BWD_FILTER_ALGO_0 = 0, /* not deterministic */
     CUDNN_CONVOLUTION_BWD_FILTER_ALGO_1 = 1,
+    CUDNN_CONVOLUTION_BWD_FILTER_ALGO_3 = 3, /* not without TF32 */
 };
 
 typedef struct fake_cudnn *cudnnHandle_t;

@@ -54,7 +54,6 @@ const struct fake_knobs *fake_knobs(void)
     found = dlsym(plugin, name);                                                                   \
     assert_non_null(found);                                                                        \
     memcpy(&knobs.member, &found, sizeof found)
-    FIND(set_gpus, "fake_cuda_set_gpus");
     FIND(set_memory, "fake_cuda_set_memory");
     FIND(break_call, "fake_cuda_fail");
     FIND(run_backwards, "fake_cuda_run_backwards");

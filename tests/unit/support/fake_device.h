@@ -8,7 +8,6 @@
 
 /* The functions of fake_cuda.h, found in the plug-in. */
 struct fake_knobs {
-    void (*set_gpus)(int count);
     void (*set_memory)(size_t bytes);
     void (*break_call)(const char *function);
     void (*run_backwards)(bool backwards);
