@@ -28,7 +28,7 @@ else
     sc-gen planted -n 4000 -L 96 -V 7 | sc-scale -q -o "$scratch/train.npy"
 fi
 sc-prune -q -n 30 "$scratch/train.npy" |
-    sc-shapelets -q -k 20 -l 14,18,22,26 -w 20 -o "$scratch/pool.slp"
+    sc-shapelets -q -k 20 --raw -l 14,18,22,26 -w 20 -o "$scratch/pool.slp"
 sc-teacher -q --steps 100 "$scratch/train.npy" -o "$scratch/plain.tch"
 sc-teacher -q --steps 100 -s "$scratch/pool.slp" "$scratch/train.npy" -o "$scratch/shapelets.tch"
 
@@ -37,7 +37,7 @@ sc-teacher -q --steps 100 -s "$scratch/pool.slp" "$scratch/train.npy" -o "$scrat
 torch_line() {
     ours=$1 teacher=$2 pool=$3
     shift 3
-    sc-synth -q -n 1 --steps 0 --teacher "$teacher" "$@" "$scratch/train.npy" -o "$scratch/start.npy"
+    sc-synth -q -n 1 --init real --steps 0 --teacher "$teacher" "$@" "$scratch/train.npy" -o "$scratch/start.npy"
     for threads in 1 "$(nproc)"; do
         "$python" tests/bench/condense.py "$teacher" "$pool" "$scratch/start.npy" 200 0.2 "$threads"
     done | sort -n | head -n 1 | {
@@ -52,15 +52,15 @@ torch_line() {
 run() {
     run_teacher=$1
     shift
-    best sc-synth -q --teacher "$scratch/$run_teacher" "$@" -o "$scratch/tiny.npy" "$scratch/train.npy"
+    best sc-synth -q --init real --teacher "$scratch/$run_teacher" "$@" -o "$scratch/tiny.npy" "$scratch/train.npy"
 }
 
 # first TITLE PAPER TEACHER POOL OPTIONS...
 first() {
     title=$1 paper=$2 network=$3 shapelets=$4
     shift 4
-    time=$(run "$network" -n 1 "$@")
-    loss=$(sc-synth -n 1 --steps 1 --teacher "$scratch/$network" "$@" "$scratch/train.npy" 2>&1 \
+    time=$(run "$network" -n 1 --steps 2000 --rate 0.2 "$@")
+    loss=$(sc-synth -n 1 --init real --steps 1 --rate 0.2 --teacher "$scratch/$network" "$@" "$scratch/train.npy" 2>&1 \
         >"$scratch/tiny.npy" | sed -n 's/.*loss \([0-9.]*\) -> .*/\1/p')
     echo "$name, $title, 1 series per class, 2000 steps"
     printf '  %-26s %8s s  loss of the start %s\n' sc-synth "$(seconds "$time")" "$loss"
