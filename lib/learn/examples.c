@@ -28,6 +28,10 @@ static struct error *add_features(const struct feature_source *source, struct ex
     struct transform transform;
     struct error *error;
 
+    /* Places in series of another length mean something else. */
+    if (source->pool->steps != examples->dataset.length)
+        return error_make("the shapelets were found in series of %zu steps, these have %zu",
+                          source->pool->steps, examples->dataset.length);
     TRY(transform_make(source->pool, dataset->channels, dataset->length, source->window,
                        &transform));
     error = compute_features(source, &transform, examples);

@@ -139,4 +139,14 @@ test_that 'networks that cannot be are refused' '
     fails 1 "Is a directory" sc-teacher train.npy --epochs 1 --log . -o none
     test ! -e none
 '
+test_that 'a pool of series of another length is refused' '
+    sc-gen cbf -n 30 -L 64 -o short.npy
+    sc-gen cbf -n 30 -o long.npy
+    sc-shapelets -q -k 3 short.npy -o short.slp
+    for command in "sc-teacher -q --steps 2" "sc-eval -q --steps 2 long.npy"; do
+        fails 1 "long.npy: the shapelets were found in series of 64 steps, these have 128" \
+            $command -s short.slp long.npy -o none
+    done
+    test ! -e none
+'
 finish
