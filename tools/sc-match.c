@@ -211,6 +211,7 @@ int main(int argc, char **argv)
     struct transform transform = {0};
     struct examples set, from = {0};
     struct dataset condensed;
+    struct output output;
     const char *digests[4];
 
     cli_parse(argc, argv, &program, &opt);
@@ -225,13 +226,15 @@ int main(int argc, char **argv)
         opt.match.experts = &experts;
     }
     prepare_unroll(&opt, &set, &source, &from, &transform);
-    cli_refuse_terminal(opt.common.output);
+    /* Before the work, so that a place where nothing can be written is known at once. */
+    cli_open_output(opt.common.output, true, &output);
     condense(&opt, &set, &condensed);
     digests[0] = set.dataset.digest;
     digests[1] = experts.digest;
     digests[2] = pool.digest;
     digests[3] = from.dataset.digest;
-    cli_write_dataset(&opt.common, &condensed, digests, 4);
+    cli_record(&opt.common, &condensed.notes, digests, 4);
+    cli_finish_output(&output, opt.common.output, dataset_write(output.stream, &condensed));
     /* Done: what was there to go on from is of no more use. */
     if (opt.match.checkpoint && unlink(opt.match.checkpoint) && errno != ENOENT)
         cli_check(error_system(opt.match.checkpoint));

@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "common/cli.h"
 #include "common/command.h"
@@ -122,6 +123,21 @@ static void look_at(const struct shapecond_options *opt, struct facts *facts)
                             .held_out = opt->validate || can_hold_out(&set.dataset)};
     count_classes(&set.dataset, facts);
     examples_free(&set);
+}
+
+/* A place where nothing can be written is known at once, not after the work.  Pipes and devices are
+ * not tried: a reader would take it for the end. */
+static void check_output(const char *path)
+{
+    struct stat status;
+    struct output output;
+
+    cli_refuse_terminal(path);
+    if (strcmp(path, "-") == 0 ||
+        (stat(path, &status) == 0 && !S_ISREG(status.st_mode) && !S_ISDIR(status.st_mode)))
+        return;
+    cli_check(output_open(path, &output));
+    output_abort(&output);
 }
 
 /* The network of the other programs where it fits; of fewer stages for series that would vanish
@@ -260,7 +276,7 @@ int main(int argc, char **argv)
         cli_usage("the set is read more than once, so it must be a file");
     if (opt.test && strcmp(opt.common.output, "-") == 0)
         cli_usage("--test prints scores to standard output, so the set needs -o FILE");
-    cli_refuse_terminal(opt.common.output);
+    check_output(opt.common.output);
     device_chosen(opt.device, false); /* so that what is missing is said before the work */
     look_at(&opt, &facts);
     if (!opt.network)

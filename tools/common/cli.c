@@ -353,6 +353,8 @@ static void catch_signals(void)
         if (sigaction(fatal[i], NULL, &before) == 0 && before.sa_handler != SIG_IGN)
             sigaction(fatal[i], &action, NULL);
     }
+    /* A file that may not grow any more is an error of writing, like a full disk. */
+    signal(SIGXFSZ, SIG_IGN);
 }
 
 /* What no program can make sense of. */
