@@ -5,12 +5,14 @@
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 #include "common/cli.h"
 #include "common/device.h"
 #include "common/progress.h"
 #include "common/shapelets.h"
+#include "file.h"
 #include "learn/examples.h"
 #include "match/match.h"
 
@@ -155,17 +157,22 @@ static void prepare_unroll(struct match_cli *opt, const struct examples *set,
     }
 }
 
-/* The experts are of the shape of the set. */
+/* The experts are of the shape of the set.  They may well be of another set, such as one with
+ * balanced classes, but then somebody should know. */
 static void check_experts(const struct match_cli *opt, const struct experts *experts,
                           const struct dataset *set)
 {
     const struct architecture *a = &experts->architecture;
+    const char *sources = strchr(experts->text, '<');
 
     if (a->channels != set->channels || a->length != set->length || a->classes != set->classes)
         cli_check(error_make("%s: experts of series with %zu channels, %zu steps and %zu classes, "
                              "these have %zu, %zu and %zu",
                              opt->experts, a->channels, a->length, a->classes, set->channels,
                              set->length, set->classes));
+    if (sources && !strstr(sources, set->digest))
+        cli_say("%s: the experts were trained on another set than %s", opt->experts,
+                file_shown(cli_input(&opt->common)));
 }
 
 static void show_step(void *context, size_t done, size_t total, double loss)

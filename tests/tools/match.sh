@@ -226,6 +226,13 @@ test_that 'what does not fit is refused with the reason and leaves no file' '
     fails 1 "state: not a checkpoint of sc-experts" sc-experts --checkpoint state train.npy -o none
     test ! -e none
 '
+test_that 'experts of another set of the same shape are remarked on' '
+    sc-gen cbf -n 120 --seed 5 -o fifth.npy
+    sc-match -m mtt -x experts.npy -n 1 --steps 1 fifth.npy -o a 2>said
+    grep "experts.npy: the experts were trained on another set than fifth.npy" said
+    sc-match -m mtt -x experts.npy -n 1 --steps 1 train.npy -o a 2>said
+    refute grep "another set" said
+'
 test_that 'a checkpoint of another run is refused' '
     rm -f state
     killed state sc-match -q -n 2 --steps 100000 --checkpoint state --checkpoint-every 5 train.npy -o none
