@@ -73,8 +73,8 @@ static struct error *look_at(const char *path, struct facts *facts)
     return counts ? NULL : error_memory("the classes");
 }
 
-/* The network of the other programs where it fits; of fewer stages for series that would vanish under
- * its three poolings.  NULL: theirs. */
+/* The network of the other programs where it fits; of fewer stages for series that would vanish
+ * under its three poolings.  NULL: theirs. */
 static const char *fitting_network(const struct facts *facts)
 {
     if (facts->length >= 8)
