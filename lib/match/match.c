@@ -29,9 +29,17 @@ bool match_needs_experts(enum match_method method)
 
 struct match_options match_unset(void)
 {
-    return (struct match_options){.per_class = 10,
+    return (struct match_options){.per_class = MATCH_UNSET,
+                                  .steps = MATCH_UNSET,
                                   .rate = NAN,
+                                  .batch = MATCH_UNSET,
+                                  .network_steps = MATCH_UNSET,
+                                  .training_steps = MATCH_UNSET,
                                   .training_rate = NAN,
+                                  .student_steps = MATCH_UNSET,
+                                  .unroll_steps = MATCH_UNSET,
+                                  .expert_epochs = MATCH_UNSET,
+                                  .latest_start = MATCH_UNSET,
                                   .student_rate = NAN,
                                   .student_rate_rate = NAN,
                                   .embedding_weight = NAN,
@@ -41,7 +49,7 @@ struct match_options match_unset(void)
 
 static void fill_size(size_t *value, size_t recommended)
 {
-    if (*value == 0)
+    if (*value == MATCH_UNSET)
         *value = recommended;
 }
 
@@ -70,6 +78,7 @@ void match_fill_in(struct match_options *options)
     struct match_options *o = options;
     bool unrolls = o->method == MATCH_UNROLL, follows = match_needs_experts(o->method);
 
+    fill_size(&o->per_class, 10);
     if (o->start == MATCH_START_DEFAULT)
         o->start = MATCH_START_KMEANS;
     if (o->optimiser == MATCH_OPTIMISER_DEFAULT)
