@@ -186,7 +186,7 @@ static void condense(struct match_cli *opt, const struct examples *set, struct d
     match->start = (enum match_start)opt->start;
     match->optimiser = (enum match_optimiser)opt->optimiser;
     match->progress = show_step;
-    match_fill_in(match);
+    match_fill_in(match, set->dataset.classes);
     progress_start("sc-match", match->steps, opt->common.quiet);
     error = match_condense(match, &set->dataset, condensed, &result);
     progress_end();

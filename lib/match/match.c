@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "data/scale.h"
+#include "learn/student.h"
 #include "match/method.h"
 #include "match/start.h"
 #include "nn/backend_cpu.h"
@@ -74,7 +75,7 @@ static size_t recommended_batch(enum match_method method)
     }
 }
 
-void match_fill_in(struct match_options *options)
+void match_fill_in(struct match_options *options, size_t classes)
 {
     struct match_options *o = options;
     bool unrolls = o->method == MATCH_UNROLL, follows = match_needs_experts(o->method);
@@ -94,7 +95,7 @@ void match_fill_in(struct match_options *options)
     fill_size(&o->student_steps, unrolls ? 400 : 10);
     fill_size(&o->expert_epochs, 2);
     fill_size(&o->latest_start, 4);
-    fill_real(&o->student_rate, unrolls ? 0.003 : 0.02);
+    fill_real(&o->student_rate, unrolls ? student_rate(true, true, classes) : 0.02);
     fill_real(&o->student_rate_rate, 0.05);
     fill_real(&o->embedding_weight, 1);
     fill_real(&o->label_rate, unrolls ? 0.05 : 0);

@@ -99,8 +99,8 @@ struct match_options {
 /* Nothing has a value but the interval of the checkpoints. */
 struct match_options match_unset(void);
 
-/* Gives what has no value yet the one that is recommended for the method. */
-void match_fill_in(struct match_options *options);
+/* Gives what has no value yet the one that is recommended for the method and so many classes. */
+void match_fill_in(struct match_options *options, size_t classes);
 
 /* Whether a method follows experts. */
 bool match_needs_experts(enum match_method method);
