@@ -79,6 +79,7 @@ void match_fill_in(struct match_options *options, size_t classes)
 {
     struct match_options *o = options;
     bool unrolls = o->method == MATCH_UNROLL, follows = match_needs_experts(o->method);
+    size_t series;
 
     fill_size(&o->per_class, 10);
     if (o->start == MATCH_START_DEFAULT)
@@ -95,7 +96,8 @@ void match_fill_in(struct match_options *options, size_t classes)
     fill_size(&o->student_steps, unrolls ? 400 : 10);
     fill_size(&o->expert_epochs, 2);
     fill_size(&o->latest_start, 4);
-    fill_real(&o->student_rate, unrolls ? student_rate(true, true, classes) : 0.02);
+    series = o->from ? o->from->count : o->per_class * classes;
+    fill_real(&o->student_rate, unrolls ? student_rate(true, true, classes, series) : 0.02);
     fill_real(&o->student_rate_rate, 0.05);
     fill_real(&o->embedding_weight, 1);
     fill_real(&o->label_rate, unrolls ? 0.05 : 0);
