@@ -335,6 +335,21 @@ static double gradient_size(struct condensation *m, size_t step)
     return m->square > 0 ? sqrt(m->square) : 1;
 }
 
+/* Says that, and which rates may be too large. */
+static struct error *no_number(const struct match_options *options, size_t step, const char *what)
+{
+    char rates[96];
+
+    if (options->method == MATCH_UNROLL)
+        snprintf(rates, sizeof rates, "--student-rate than %g", options->student_rate);
+    else if (match_needs_experts(options->method))
+        snprintf(rates, sizeof rates, "--student-rate than %g, or --rate than %g,",
+                 options->student_rate, options->rate);
+    else
+        snprintf(rates, sizeof rates, "--rate than %g", options->rate);
+    return error_make("step %zu: %s no longer a number; a smaller %s may help", step, what, rates);
+}
+
 static struct error *take_step(struct condensation *m, size_t step, double *loss)
 {
     const struct match_options *options = m->problem.options;
@@ -349,9 +364,7 @@ static struct error *take_step(struct condensation *m, size_t step, double *loss
     if (options->backend)
         TRY(backend_check(options->backend));
     if (!isfinite(*loss))
-        return error_make("step %zu: the loss is no longer a number; a smaller %s than %g may help",
-                          step + 1, options->method == MATCH_UNROLL ? "--student-rate" : "--rate",
-                          options->method == MATCH_UNROLL ? options->student_rate : options->rate);
+        return no_number(options, step + 1, "the loss is");
     if (groups[2].count)
         groups[2].gradient[0] = (float)(gradient.rate * condensed.rate);
     size = gradient_size(m, step);
@@ -380,6 +393,17 @@ static struct error *take_all_steps(struct condensation *m)
         if (options->progress)
             options->progress(options->context, step + 1, options->steps, loss);
     }
+    return NULL;
+}
+
+/* A gradient may be out of all bounds though its loss is not, which shows in the loss of the next
+ * step, but for the last one. */
+static struct error *check_values(const struct condensation *m)
+{
+    for (size_t g = 0; g < GROUPS; g++)
+        for (size_t i = 0; i < m->groups[g].count; i++)
+            if (!isfinite(m->groups[g].values[i]))
+                return no_number(m->problem.options, m->step, "what is learned is");
     return NULL;
 }
 
@@ -413,6 +437,8 @@ struct error *match_condense(const struct match_options *options, const struct d
     error = start(&m);
     if (!error)
         error = take_all_steps(&m);
+    if (!error)
+        error = check_values(&m);
     if (!error)
         error = finish(&m, condensed);
     matching_free(&m);

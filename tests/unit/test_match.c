@@ -538,6 +538,42 @@ static void two_towers_share_the_bound_of_their_last_layer(void **state)
     model_free(&model);
 }
 
+/* ---- The loop ---- */
+
+static struct error *condense(const struct dataset *set, struct match_options *options)
+{
+    struct match_result result;
+    struct dataset condensed;
+    struct error *error;
+
+    options->architecture =
+        small_network("cnn depth=1 width=3 norm=none channels=2 length=8 classes=2");
+    options->per_class = 1;
+    match_fill_in(options, set->classes);
+    error = match_condense(options, set, &condensed, &result);
+    dataset_free(&condensed);
+    return error;
+}
+
+static void series_that_the_last_step_makes_infinite_are_an_error(void **state)
+{
+    struct dataset set = small_set(20, 2);
+    struct match_options options = match_unset();
+
+    (void)state;
+    for (size_t i = 0; i < 20 * 2 * 8; i++)
+        set.x[i] *= 1e12f;
+    options.method = MATCH_DM;
+    options.optimiser = MATCH_SGD;
+    options.steps = 1;
+    options.rate = 1e30;
+    assert_fails("step 1: what is learned is no longer a number; a smaller --rate than 1e+30",
+                 condense(&set, &options));
+    options.rate = 1e-30;
+    assert_ok(condense(&set, &options));
+    dataset_free(&set);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -553,6 +589,7 @@ int main(void)
         cmocka_unit_test(experts_come_back_from_their_file),
         cmocka_unit_test(files_that_are_no_experts_are_refused_with_the_reason),
         cmocka_unit_test(two_towers_share_the_bound_of_their_last_layer),
+        cmocka_unit_test(series_that_the_last_step_makes_infinite_are_an_error),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
