@@ -23,6 +23,7 @@ struct slot {
 struct classwise {
     const struct match_problem *problem;
     struct model model;
+    size_t batch; /* real series of a class in a step at most */
     size_t slots;
     struct slot *slot;
     float *values;               /* parameters, then buffers */
@@ -45,9 +46,9 @@ static struct error *make_slot(struct classwise *c, struct slot *slot)
 {
     const struct match_options *options = c->problem->options;
 
-    TRY(class_match_new(&c->model, options->batch, options->per_class, options->method == MATCH_DM,
+    TRY(class_match_new(&c->model, c->batch, options->per_class, options->method == MATCH_DM,
                         &slot->match));
-    slot->real = calloc(options->batch, c->problem->series * sizeof *slot->real);
+    slot->real = calloc(c->batch, c->problem->series * sizeof *slot->real);
     slot->scratch = calloc(c->problem->lists.largest, sizeof *slot->scratch);
     if (!slot->real || !slot->scratch)
         return error_memory("matching");
@@ -85,6 +86,8 @@ static struct error *make(struct classwise *c)
     TRY(model_new_on(&problem->options->architecture, false, problem->options->backend, &c->model));
     c->values = calloc(c->model.parameter_count + c->model.buffer_count, sizeof *c->values);
     c->losses = calloc(classes, sizeof *c->losses);
+    c->batch = problem->options->batch < problem->lists.largest ? problem->options->batch
+                                                                : problem->lists.largest;
     c->slots = slots_for(c->model.network->backend, classes);
     c->slot = calloc(c->slots, sizeof *c->slot);
     if (!c->values || !c->losses || !c->slot)
@@ -219,7 +222,7 @@ static void match_class(void *context, size_t label, unsigned worker)
                                 .buffers = c->buffers};
 
     batch.real_count =
-        draw_class(&c->problem->lists, label, options->batch, &stream, slot->scratch, slot->real);
+        draw_class(&c->problem->lists, label, c->batch, &stream, slot->scratch, slot->real);
     if (options->method != MATCH_DC)
         augmentation_draw(&slot->match.augmentation,
                           (enum augmentation_kind)random_below(&stream, AUGMENT_KINDS),

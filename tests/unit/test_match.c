@@ -574,6 +574,19 @@ static void series_that_the_last_step_makes_infinite_are_an_error(void **state)
     dataset_free(&set);
 }
 
+static void a_batch_takes_no_more_memory_than_the_series_there_are(void **state)
+{
+    struct dataset set = small_set(20, 2);
+    struct match_options options = match_unset();
+
+    (void)state;
+    options.method = MATCH_DC;
+    options.steps = 1;
+    options.batch = (size_t)1 << 40;
+    assert_ok(condense(&set, &options));
+    dataset_free(&set);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -590,6 +603,7 @@ int main(void)
         cmocka_unit_test(files_that_are_no_experts_are_refused_with_the_reason),
         cmocka_unit_test(two_towers_share_the_bound_of_their_last_layer),
         cmocka_unit_test(series_that_the_last_step_makes_infinite_are_an_error),
+        cmocka_unit_test(a_batch_takes_no_more_memory_than_the_series_there_are),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
