@@ -76,19 +76,19 @@ static void ask_teacher(const struct select_options *opt, const struct device *d
     cli_check(examples_predict(all, &opinion->teacher, opinion->logits, opinion->points));
 }
 
-static void choose(const struct select_options *opt, const struct dataset *all,
+static void choose(const struct select_options *opt, const struct examples *examples,
                    const struct opinion *opinion, size_t *chosen)
 {
+    const struct dataset *all = &examples->dataset;
+    const float *points = opinion->points ? opinion->points : all->x;
+    size_t dimension =
+        opinion->points ? opinion->teacher.network->embedding : all->channels * all->length;
     struct coreset_options coreset = {.method = (enum coreset_method)opt->method,
                                       .per_class = opt->per_class,
                                       .seed = opt->common.seed};
 
-    if (opinion->points)
-        cli_check(coreset_select(opinion->points, all->count, opinion->teacher.network->embedding,
-                                 all->y, all->classes, &coreset, chosen));
-    else
-        cli_check(coreset_select(all->x, all->count, all->channels * all->length, all->y,
-                                 all->classes, &coreset, chosen));
+    cli_check(error_in(examples->name, coreset_select(points, all->count, dimension, all->y,
+                                                      all->classes, &coreset, chosen)));
 }
 
 int main(int argc, char **argv)
@@ -114,7 +114,7 @@ int main(int argc, char **argv)
     chosen = calloc(all.dataset.classes, opt.per_class * sizeof *chosen);
     if (!chosen)
         cli_check(error_memory("the choice"));
-    choose(&opt, &all.dataset, &opinion, chosen);
+    choose(&opt, &all, &opinion, chosen);
     if (opt.soft)
         all.dataset.soft = opinion.logits; /* what it had lives on in its storage */
     cli_check(dataset_take(&all.dataset, chosen, all.dataset.classes * opt.per_class, &few));

@@ -41,7 +41,13 @@ test_that 'a teacher compares series by its embedding and labels them' '
     test ! -e none
 '
 test_that 'bad input is refused with the reason and leaves no file' '
-    fails 1 "class 0 has 100 series, 101 are wanted" sc-select -n 101 train.npy -o none
+    fails 1 "train.npy: class 0 has 100 series, 101 are wanted" sc-select -n 101 train.npy -o none
+    sc-select -n 1 train.npy -o one.npy
+    for method in random herding kcenter kmeans; do
+        sc-select -m $method -n 1 one.npy -o again.npy
+        test "$(classes again.npy | grep -c "\"count\": 1")" = 3
+        fails 1 "one.npy: class 0 has 1 series, 2 are wanted" sc-select -m $method -n 2 one.npy -o none
+    done
     fails 2 "is too small" sc-select -n 0 train.npy -o none
     fails 2 "is none of: random, herding, kcenter, kmeans" sc-select -m best train.npy -o none
     test ! -e none
