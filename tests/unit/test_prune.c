@@ -58,11 +58,12 @@ static void test_a_stronger_pruning_keeps_a_part_of_a_weaker(void **state)
     struct dataset dataset;
     bool weak[91], strong[91], other[91];
     size_t counts[3];
-    bool same = true;
 
     (void)state;
     make_set(&dataset);
     for (int overall = 0; overall < 2; overall++) {
+        bool same = true;
+
         choose(&dataset, (struct prune_options){.ratio = 0.4, .overall = overall, .seed = 3}, weak,
                counts);
         choose(&dataset, (struct prune_options){.ratio = 0.8, .overall = overall, .seed = 3},
