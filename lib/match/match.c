@@ -90,7 +90,7 @@ void match_fill_in(struct match_options *options, size_t classes)
     /* A single series of a class stands for all of it and should stay near it. */
     fill_real(&o->rate, unrolls || (follows && o->per_class > 1) ? 0.02 : 0.01);
     fill_size(&o->batch, recommended_batch(o->method));
-    fill_size(&o->network_steps, o->per_class < 10 ? o->per_class : 10);
+    fill_size(&o->network_steps, o->method == MATCH_DM ? 1 : o->per_class < 10 ? o->per_class : 10);
     fill_size(&o->training_steps, 10);
     fill_real(&o->training_rate, 0.01);
     fill_size(&o->student_steps, unrolls ? 400 : 10);

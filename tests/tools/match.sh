@@ -64,6 +64,9 @@ test_that 'every option changes the series' '
             refute test "$(series base.npy)" = "$(series other.npy)"
         done
     done
+    match dm --network-steps 1 -o base.npy
+    match dm -o other.npy
+    test "$(series base.npy)" = "$(series other.npy)"
     match dc -o base.npy
     match dc --training-steps 3 -o other.npy
     refute test "$(series base.npy)" = "$(series other.npy)"
