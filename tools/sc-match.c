@@ -90,19 +90,38 @@ static const struct cli_program program = {
     .notes = "What is not given is chosen by the method; see sc-match(1).",
 };
 
+/* Options of other methods are refused: what they ask for would not be done. */
 static void check_usage(const struct match_cli *opt)
 {
-    bool follows = match_needs_experts((enum match_method)opt->method);
+    const struct match_options *m = &opt->match;
+    enum match_method method = (enum match_method)opt->method;
+    bool follows = match_needs_experts(method), unrolls = method == MATCH_UNROLL;
+    bool has_students = follows || unrolls;
+    const struct {
+        const char *name;
+        bool given, used;
+    } some[] = {
+        {"experts", opt->experts, follows},
+        {"network", opt->network, !follows},
+        {"from", opt->from, unrolls},
+        {"shapelets", opt->shapelets.pool, unrolls},
+        {"network-steps", m->network_steps != MATCH_UNSET, !has_students},
+        {"training-steps", m->training_steps != MATCH_UNSET, !has_students},
+        {"student-steps", m->student_steps != MATCH_UNSET, has_students},
+        {"student-rate", !isnan(m->student_rate), has_students},
+        {"label-rate", !isnan(m->label_rate), has_students},
+        {"unroll-steps", m->unroll_steps != MATCH_UNSET, unrolls},
+        {"expert-epochs", m->expert_epochs != MATCH_UNSET, follows},
+        {"latest-start", m->latest_start != MATCH_UNSET, follows},
+        {"rate-rate", !isnan(m->student_rate_rate), follows},
+        {"weight-embedding", !isnan(m->embedding_weight), method == MATCH_CONDTSC},
+    };
 
     if (follows && !opt->experts)
-        cli_usage("%s needs --experts=FILE, from sc-experts", match_method_names[opt->method]);
-    if (!follows && opt->experts)
-        cli_usage("--experts is of no use to %s", match_method_names[opt->method]);
-    if (follows && opt->network)
-        cli_usage("--network is of no use to %s: it follows the network of the experts",
-                  match_method_names[opt->method]);
-    if (opt->method != MATCH_UNROLL && (opt->from || opt->shapelets.pool))
-        cli_usage("--from and --shapelets are of no use to %s", match_method_names[opt->method]);
+        cli_usage("%s needs --experts=FILE, from sc-experts", match_method_names[method]);
+    for (size_t i = 0; i < sizeof some / sizeof *some; i++)
+        if (some[i].given && !some[i].used)
+            cli_usage("--%s is of no use to %s", some[i].name, match_method_names[method]);
     if (opt->from && opt->start != MATCH_START_DEFAULT)
         cli_usage("--from and --init exclude each other");
 }

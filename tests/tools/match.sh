@@ -205,6 +205,14 @@ test_that 'what does not fit is refused with the reason and leaves no file' '
     fails 2 "--experts is of no use to dc" sc-match -m dc -x experts.npy train.npy -o none
     fails 2 "--network is of no use to mtt" \
         sc-match -m mtt -x experts.npy --network cnn train.npy -o none
+    for option in student-steps student-rate label-rate unroll-steps expert-epochs latest-start \
+        rate-rate weight-embedding; do
+        fails 2 "--$option is of no use to dm" sc-match -m dm --$option 1 train.npy -o none
+    done
+    for option in network-steps training-steps unroll-steps weight-embedding; do
+        fails 2 "--$option is of no use to mtt" sc-match -m mtt -x experts.npy --$option 1 train.npy -o none
+    done
+    fails 2 "--rate-rate is of no use to unroll" sc-match -m unroll --rate-rate 1 train.npy -o none
     fails 2 "is none of: dc, dsa, dm, mtt, condtsc" sc-match -m best train.npy -o none
     fails 2 "is too small" sc-match -n 0 train.npy -o none
     fails 1 "train.npy: condtsc needs experts of two towers" \
