@@ -43,6 +43,13 @@ test_that 'the loss falls with every method' '
             awk "BEGIN { exit !($last < 0.95 * $first) }"; }
     done
 '
+test_that 'step sizes of students are learned: small ones grow, large ones shrink' '
+    for rate in 0.001 0.1; do
+        sc-match -m mtt -n 2 -x experts.npy --steps 10 --rate 0 --student-rate $rate train.npy -o a 2>said
+        sed -n "s/.*step size of the students .* -> //p" said
+    done | { read -r small && read -r large
+        awk "BEGIN { exit !($small > 0.0011 && $large < 0.09) }"; }
+'
 test_that 'the result is the same for any number of threads, of every method' '
     for method in dc dsa dm mtt condtsc unroll; do
         match $method --threads 1 -o one.npy

@@ -126,6 +126,9 @@ static void views_are_what_they_are_called(void **state)
             assert_near(hypot(h[1][k], h[1][STEPS - k]), k <= STEPS / 4 ? size : 0, 1e-5);
             assert_near(hypot(h[2][k], h[2][STEPS - k]), size, 1e-5);
             assert_true(fabs(h[2][k] - h[0][k]) > 1e-6);
+            assert_true(
+                fabs(remainder(atan2(h[2][STEPS - k], h[2][k]) - atan2(h[0][STEPS - k], h[0][k]),
+                               2 * pi)) < pi / 4 + 1e-4);
             assert_near(hypot(h[3][k], h[3][STEPS - k]), size, 0.05);
             assert_true(fabs(h[3][k] - h[0][k]) > 1e-7);
         }
@@ -199,6 +202,36 @@ static void augmentations_do_what_they_are_called(void **state)
             assert_true(out[t] == 0 || out[t - 1] == 0 || out[t] - out[t - 1] == 1);
         assert_true(fabs(out[STEPS / 2] - ramp[STEPS / 2]) <= STEPS / 8.0);
     }
+    augmentation_free(&a);
+}
+
+static void jitter_and_scaling_have_the_size_they_say(void **state)
+{
+    enum { CHANNELS = 2, STEPS = 20, ALL = CHANNELS * STEPS, DRAWS = 200 };
+    struct random_stream stream = random_stream(5, RANDOM_TEST, 1);
+    float ones[ALL], out[ALL];
+    double jitter = 0, scaling = 0;
+    struct augmentation a;
+
+    (void)state;
+    for (size_t i = 0; i < ALL; i++)
+        ones[i] = 1;
+    assert_ok(augmentation_new(CHANNELS, STEPS, &a));
+    for (size_t draw = 0; draw < DRAWS; draw++) {
+        augmentation_draw(&a, AUGMENT_JITTER, 3, &stream);
+        augmentation_apply(&a, 1, ones, out);
+        for (size_t i = 0; i < ALL; i++)
+            jitter += pow(out[i] - 1, 2) / (DRAWS * ALL);
+        augmentation_draw(&a, AUGMENT_SCALE, 3, &stream);
+        augmentation_apply(&a, 1, ones, out);
+        for (size_t i = 0; i < ALL; i++) {
+            assert_true(out[i] > 0 && out[i] == out[i / STEPS * STEPS]);
+            scaling += pow(log(out[i]), 2) / (DRAWS * ALL);
+        }
+        assert_true(out[0] != out[STEPS]);
+    }
+    assert_true(fabs(sqrt(jitter) - 0.3) < 0.02);
+    assert_true(fabs(sqrt(scaling) - 0.2) < 0.04);
     augmentation_free(&a);
 }
 
@@ -595,6 +628,7 @@ int main(void)
         cmocka_unit_test(views_are_what_they_are_called),
         cmocka_unit_test(augmentations_are_affine_and_gradients_go_back),
         cmocka_unit_test(augmentations_do_what_they_are_called),
+        cmocka_unit_test(jitter_and_scaling_have_the_size_they_say),
         cmocka_unit_test(the_gradients_of_distances_are_their_slopes),
         cmocka_unit_test(equal_gradients_and_means_are_no_distance_apart),
         cmocka_unit_test(the_gradients_of_trajectories_are_their_slopes),
