@@ -46,17 +46,22 @@ one=$(best 3 sc-shapelets -q --threads 1 set.npy -o pool.slp)
 two=$(best 3 sc-shapelets -q --threads 2 set.npy -o pool.slp)
 echo "$one $two" | awk '{ printf "1 thread %.2f s, 2 threads %.2f s: %.2f times\n\n", $1, $2, $1 / $2 }'
 
-echo "Other miners: full scan, length 24, every 4th start of 128 steps, 2 threads, wall clock in s:"
+echo "Other miners: full scan, length 24, every 4th start of 128 steps, 2 threads: wall clock in s, and in ns"
+echo "for each pair of a candidate and a series, also those that need not be measured here:"
 echo
-echo "miner  series   miner   here  times faster"
-# miner NAME SERIES: a pair is a candidate and a series.
+echo "miner  series   miner   here  times faster  miner, ns  here, ns"
+# miner NAME SERIES
 miner() {
     sc-gen two-patterns -n "$2" -o few.npy
     here=$(best 5 sc-shapelets -q -l 24 --step 4 --window full --threads 2 few.npy -o pool.slp)
     theirs=$("$PYTHON" -W ignore "$bench/shapelet-miners.py" "$1" few.npy 24 4 2>/dev/null) || theirs=
     if [ -n "$theirs" ]; then
         echo "$1 $2 $theirs $here" |
-            awk '{ printf "%-6s %6d  %6.2f %6.3f %13.0f\n", $1, $2, $3, $4, $3 / $4 }'
+            awk '{
+                pairs = $2 * $2 * ((128 - 24) / 4 + 1)
+                printf "%-6s %6d  %6.2f %6.3f %13.0f  %9.0f %9.2f\n", $1, $2, $3, $4, $3 / $4,
+                    1e9 * $3 / pairs, 1e9 * $4 / pairs
+            }'
     else
         echo "$1 is not installed for $PYTHON: not compared"
     fi
