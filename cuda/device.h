@@ -43,6 +43,7 @@ void cuda_fill_memory(struct backend *backend);
 void cuda_fill_moves(struct backend *backend);
 void cuda_fill_convolutions(struct backend *backend);
 void cuda_fill_stages(struct backend *backend);
+void cuda_fill_tangents(struct backend *backend);
 void cuda_fill_losses(struct backend *backend);
 const struct transform_device *cuda_transform(void);
 const struct distance_device *cuda_distance(void);
