@@ -1,5 +1,5 @@
-/* What the parts of the plug-in share.  All of its work but that of discovery goes through one
- * stream, in order; its scratch memory is therefore free again when the next function begins. */
+/* What the parts of the plug-in share.  All that it computes but discovery goes through one stream,
+ * in order; its scratch memory is therefore free again when the next function begins. */
 #ifndef SC_CUDA_DEVICE_H
 #define SC_CUDA_DEVICE_H
 
