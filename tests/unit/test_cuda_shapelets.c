@@ -182,53 +182,85 @@ static struct dataset make_set(size_t count, size_t steps)
     return set;
 }
 
+/* Candidates of three lengths, every start_step, between two steps of series 0. */
+struct measuring {
+    size_t start_step, from, to, window;
+};
+
+/* Distances to channel 1 of all series, from both devices, have the same bits. */
+static void compare_distances(const struct dataset *set, const struct measuring *how)
+{
+    static const size_t lengths[] = {1, 6, 17};
+    const struct distance_device *device = fake_device()->distance;
+    const float *source = dataset_series(set, 0, 1);
+    size_t *order = calloc(set->count, sizeof *order), stride;
+    struct series_blocks blocks;
+    struct candidates all;
+    struct distance_scratch scratch;
+    float *a, *b;
+    void *series, *worker;
+
+    for (size_t i = 0; i < set->count; i++)
+        order[i] = set->count - 1 - i;
+    assert_ok(series_blocks_make(set, 1, order, &blocks));
+    assert_ok(candidates_make(set->length, lengths, 3, how->start_step, how->from, how->to, &all));
+    assert_ok(distance_scratch_make(&all, &scratch));
+    assert_ok(distance_doubt(&blocks, &scratch.doubt));
+    stride = (blocks.blocks + 1) * DISTANCE_LANES;
+    a = calloc(all.count * stride, sizeof *a);
+    b = calloc(all.count * stride, sizeof *b);
+    assert_non_null(series = device->series_open(&blocks));
+    assert_non_null(worker = device->worker_open(&all, blocks.blocks));
+    /* The blocks in two goes. */
+    device->measure(worker, series, source, &all, how->window, scratch.doubt, 0, 2, a, stride);
+    device->measure(worker, series, source, &all, how->window, scratch.doubt, 2, blocks.blocks,
+                    a + 2 * DISTANCE_LANES, stride);
+    assert_null(device->fault());
+    for (size_t block = 0; block < blocks.blocks; block++)
+        distance_to_block(source, blocks.values + block * set->length * DISTANCE_LANES, &all,
+                          how->window, &scratch, b + block * DISTANCE_LANES, stride);
+    assert_memory_equal(a, b, all.count * stride * sizeof *a);
+    device->worker_close(worker);
+    device->series_close(series);
+    distance_scratch_free(&scratch);
+    candidates_free(&all);
+    series_blocks_free(&blocks);
+    free(order);
+    free(a);
+    free(b);
+}
+
 static void distances_have_the_bits_of_the_processor(void **state)
 {
-    static const size_t windows[] = {0, 3, 1000}, lengths[] = {1, 6, 17};
-    const struct distance_device *device = fake_device()->distance;
-    enum { COUNT = 37, STEPS = 41, STRIDE = 48 };
-    struct dataset set = make_set(COUNT, STEPS);
-    size_t order[COUNT];
-    struct series_blocks blocks;
+    static const size_t windows[] = {0, 3, 1000};
+    enum { COUNT = 37, STEPS = 41 };
 
     (void)state;
-    for (size_t i = 0; i < COUNT; i++)
-        order[i] = COUNT - 1 - i;
-    /* Squares that are too small for a float, beside others. */
-    for (size_t i = 0; i < COUNT * 2; i++)
-        for (size_t t = 8; t < 14; t++)
-            set.x[i * STEPS + t] *= i % 3 ? 1e-25f : 1;
-    assert_ok(series_blocks_make(&set, 1, order, &blocks));
-    for (size_t k = 0; k < 6; k++) {
-        struct candidates all;
-        struct distance_scratch scratch;
-        size_t from = k % 2 ? 5 : 0, to = k % 2 ? 20 : STEPS;
-        float *a, *b;
-        void *series, *worker;
+    for (size_t k = 0; k < 18; k++) {
+        struct dataset set = make_set(COUNT, STEPS);
+        struct measuring how = {2, k % 2 ? 5 : 0, k % 2 ? 20 : STEPS, windows[k / 2 % 3]};
 
-        assert_ok(candidates_make(STEPS, lengths, 3, 2, from, to, &all));
-        assert_ok(distance_scratch_make(&all, &scratch));
-        a = calloc(all.count * STRIDE, sizeof *a);
-        b = calloc(all.count * STRIDE, sizeof *b);
-        assert_non_null(series = device->series_open(&blocks));
-        assert_non_null(worker = device->worker_open(&all, blocks.blocks));
-        /* The blocks in two goes. */
-        device->measure(worker, series, set.x + STEPS, &all, windows[k / 2], 0, 2, a, STRIDE);
-        device->measure(worker, series, set.x + STEPS, &all, windows[k / 2], 2, blocks.blocks,
-                        a + 2 * DISTANCE_LANES, STRIDE);
-        assert_null(device->fault());
-        for (size_t block = 0; block < blocks.blocks; block++)
-            distance_to_block(set.x + STEPS, blocks.values + block * STEPS * DISTANCE_LANES, &all,
-                              windows[k / 2], &scratch, b + block * DISTANCE_LANES, STRIDE);
-        assert_memory_equal(a, b, all.count * STRIDE * sizeof *a);
-        device->worker_close(worker);
-        device->series_close(series);
-        distance_scratch_free(&scratch);
-        candidates_free(&all);
-        free(a);
-        free(b);
+        for (size_t i = 0; i < COUNT * 2; i++)
+            for (size_t t = 8; t < 14; t++)
+                if (k < 6) /* squares that are too small for a float, beside others */
+                    set.x[i * STEPS + t] *= i % 3 ? 1e-25f : 1;
+                else if (k < 12) /* spikes that running sums lose the rest beside */
+                    set.x[i * STEPS + t] *= i % 11 == t ? 1e7f : 1;
+                else /* squares that are too large */
+                    set.x[i * STEPS + t] *= 1e25f;
+        compare_distances(&set, &how);
+        dataset_free(&set);
     }
-    series_blocks_free(&blocks);
+}
+
+static void many_shifts_of_many_series_are_measured_in_several_goes(void **state)
+{
+    enum { COUNT = 1100, STEPS = 800 };
+    struct dataset set = make_set(COUNT, STEPS);
+    struct measuring how = {90, 0, STEPS, 12};
+
+    (void)state;
+    compare_distances(&set, &how);
     dataset_free(&set);
 }
 
@@ -305,6 +337,7 @@ int main(void)
         cmocka_unit_test(large_sets_are_transformed_part_by_part),
         cmocka_unit_test(series_of_any_scale_are_transformed),
         cmocka_unit_test(distances_have_the_bits_of_the_processor),
+        cmocka_unit_test(many_shifts_of_many_series_are_measured_in_several_goes),
         cmocka_unit_test(discovery_finds_the_same_pool),
         cmocka_unit_test(grids_too_small_for_the_work_go_round),
         cmocka_unit_test(discovery_waits_for_what_it_copies),
