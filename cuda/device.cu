@@ -392,14 +392,14 @@ static bool open_device(void)
 }
 
 extern "C" __attribute__((visibility("default"))) int shapecond_cuda_open(
-    const char *version, size_t backend_size, struct device *result, char *message, size_t size)
+    const char *interface, size_t backend_size, struct device *result, char *message, size_t size)
 {
     static struct backend backend;
 
-    if (strcmp(version, SHAPECOND_VERSION) != 0 || backend_size != sizeof(struct backend)) {
+    if (strcmp(interface, SHAPECOND_INTERFACE) != 0 || backend_size != sizeof(struct backend)) {
         snprintf(message, size,
                  "the CUDA plug-in (%s) and the program (%s) are not of the same build",
-                 SHAPECOND_VERSION, version);
+                 SHAPECOND_INTERFACE, interface);
         return 1;
     }
     if (!find_gpu(message, size))

@@ -65,7 +65,7 @@ static struct error *open_cuda(struct device *device)
         error = error_make("the CUDA plug-in is none of shapecond: %s", dlerror());
     } else {
         *device = (struct device){0};
-        if (open_plugin(SHAPECOND_VERSION, sizeof(struct backend), device, message,
+        if (open_plugin(SHAPECOND_INTERFACE, sizeof(struct backend), device, message,
                         sizeof message) == 0)
             return NULL; /* it stays: the device's functions are in it */
         error = error_make("%s", message);
