@@ -62,6 +62,14 @@ CUDNN_HEADER := $(if $(NVCC),$(firstword $(wildcard $(CUDA_HOME)/include/cudnn.h
 CUDNN_MAJOR := $(if $(CUDNN_HEADER),$(shell sed -n 's/^.define CUDNN_MAJOR *//p' \
                  $(dir $(CUDNN_HEADER))cudnn_version.h))
 CUDA ?= $(if $(filter-out 7 8,$(CUDNN_MAJOR)),1,0)
+ifeq ($(CUDA),1)
+ifeq ($(NVCC),)
+$(error CUDA=1 needs nvcc, in the PATH or in /usr/local/cuda/bin)
+endif
+ifeq ($(filter-out 7 8,$(CUDNN_MAJOR)),)
+$(error CUDA=1 needs cuDNN 9 or later: there is $(or $(CUDNN_HEADER),no cudnn.h))
+endif
+endif
 CUDA_SOURCES := $(wildcard cuda/*.cu)
 CUDA_SO := $(BUILD)/lib/libshapecond-cuda.so
 # Machine code for the oldest GPU of each generation from 7.0 on that nvcc knows, which the others of

@@ -51,7 +51,7 @@ static struct error *load(void **plugin)
     return error_make("no CUDA plug-in: %s (shapecond-cuda(7) says how to build it)", dlerror());
 }
 
-static struct error *open_cuda(struct device *device)
+static struct error *open_gpu(struct device *device)
 {
     char message[512] = "";
     plugin_open *open_plugin;
@@ -80,7 +80,7 @@ struct error *device_open(enum device_kind kind, struct device *device)
 
     *device = device_cpu();
     if (kind != DEVICE_CPU)
-        error = open_cuda(device);
+        error = open_gpu(device);
     if (!error)
         return NULL;
     *device = device_cpu();

@@ -10,6 +10,23 @@
 #include "nn/memory.h"
 #include "support/both.h"
 
+/* All members from the first function on are functions. */
+static void every_function_of_the_backend_is_there(void **state)
+{
+    const char *at = (const char *)gpu() + offsetof(struct backend, fault);
+    const char *end = (const char *)gpu() + sizeof(struct backend);
+    void *function;
+
+    (void)state;
+    assert_true((size_t)(end - at) > 40 * sizeof function);
+    for (; at < end; at += sizeof function) {
+        memcpy(&function, at, sizeof function);
+        assert_non_null(function);
+    }
+    assert_non_null(fake_device()->transform);
+    assert_non_null(fake_device()->distance);
+}
+
 /* ---- Moving ---- */
 
 static void matrices_of_any_shape_are_transposed(void **state)
@@ -473,6 +490,7 @@ static void the_first_fault_is_kept_and_told(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(every_function_of_the_backend_is_there),
         cmocka_unit_test(matrices_of_any_shape_are_transposed),
         cmocka_unit_test(rows_are_copied_added_and_gathered),
         cmocka_unit_test(copies_of_any_size_arrive),
