@@ -3,7 +3,7 @@
 #   make               programs and libraries in build/
 #   make demo          the main job on generated data
 #   make main-table    the paper's main table on DATA=FOLDER, beside its figures; make show-main-table
-#                      prints what is there; other tables: ablations efficiency shapelet-table nas
+#                      prints what is there; others: ablations efficiency shapelet-table nas unroll
 #   make check         all tests                     make check-asan   the same under sanitizers
 #   make CUDA=0        never the plug-in for GPUs; CUDA=1: nothing without it (default: if it can be)
 #   make check-cuda    the plug-in against the processor, on a GPU   make bench-cuda
@@ -235,7 +235,7 @@ check: all $(UNITS) $(FAKE_SO) | $(HAVE_check)
 demo: all
 	@PATH="$(abspath $(BUILD))/bin:$$PATH" $(MAKE) --no-print-directory -f pipelines/demo.mk RUN=$(BUILD)/demo
 
-TABLES := main-table ablations efficiency shapelet-table nas
+TABLES := main-table ablations efficiency shapelet-table nas unroll
 .PHONY: $(TABLES) $(TABLES:%=show-%)
 $(TABLES) $(TABLES:%=show-%): all
 	@PATH="$(abspath $(BUILD))/bin:$$PATH" $(MAKE) --no-print-directory -f pipelines/$(@:show-%=%).mk \

@@ -138,6 +138,21 @@ static char *follow_links(const char *path)
     return target;
 }
 
+static struct error *open_special(const char *path, struct output *output)
+{
+    output->special = strdup(path);
+    if (!output->special)
+        return error_memory("a file name");
+    output->stream = fopen(path, "wbe");
+    if (!output->stream) {
+        struct error *error = error_system(path);
+
+        output_abort(output);
+        return error;
+    }
+    return NULL;
+}
+
 struct error *output_open(const char *path, struct output *output)
 {
     struct stat status;
@@ -154,10 +169,8 @@ struct error *output_open(const char *path, struct output *output)
         errno = EISDIR;
         return error_system(path);
     }
-    if (exists && !S_ISREG(status.st_mode)) {
-        output->stream = fopen(path, "wbe");
-        return output->stream ? NULL : error_system(path);
-    }
+    if (exists && !S_ISREG(status.st_mode))
+        return open_special(path, output);
     /* A file that must not be written must not be replaced either. */
     if (exists && access(path, W_OK) != 0)
         return error_system(path);
@@ -242,7 +255,7 @@ struct error *output_commit(struct output *output)
     if (output->path)
         error = put_in_place(output);
     else
-        error = flush(output->stream, output->stream == stdout ? "standard output" : "output");
+        error = flush(output->stream, output->special ? output->special : "standard output");
     output_abort(output);
     return error;
 }
@@ -257,5 +270,6 @@ void output_abort(struct output *output)
         free(output->temporary);
     }
     free(output->path);
+    free(output->special);
     memset(output, 0, sizeof *output);
 }

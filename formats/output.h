@@ -16,6 +16,7 @@ struct output {
     FILE *stream;
     char *path;      /* the target, symbolic links followed; NULL when written directly */
     char *temporary; /* name to remove on abort; NULL while the file has no name */
+    char *special;   /* the pipe or device that is written directly, else NULL */
 };
 
 /* Opens the target for writing.  The caller ends with exactly one output_commit or output_abort. */

@@ -3,8 +3,8 @@
 #     make -f pipelines/condense.mk DATA=data/har RUN=run/har SPC=10 SEED=1
 #
 # DATA holds train.npy, val.npy and test.npy, standardised (sc-split, sc-scale).  Every stage is a file
-# in RUN: change an option, or throw a file away, and only what depends on it is made again.  The
-# programs are taken from PATH.  `make -f pipelines/condense.mk ... table` prints the result.
+# in RUN: change an option or DATA, or throw a file away, and only what depends on it is made again.
+# The programs are taken from PATH.  `make -f pipelines/condense.mk ... table` prints the result.
 
 ifndef DATA
 $(error DATA=FOLDER with train.npy, val.npy and test.npy is needed)
@@ -44,9 +44,10 @@ $(T)/$(1).options: FORCE
 endif
 $(T)/$(1).options:
 	@mkdir -p $$(@D)
-	@echo '$$(strip $$($(1)) $$(SEED))' >$$@
+	@printf '%s\n' '$$(subst ','\'',$$(strip $$($(1)) $$(SEED)))' >$$@
 endef
-$(foreach name,PRUNE SHAPELETS TEACHER SYNTH UNROLL STUDENT STUDENT_SHAPELETS SEEDS,$(eval $(call remember,$(name))))
+$(foreach name,DATA PRUNE SHAPELETS TEACHER SYNTH UNROLL STUDENT STUDENT_SHAPELETS SEEDS,$(eval $(call remember,$(name))))
+$(T)/pool.slp $(T)/teacher.tch $(T)/plain.tch: $(T)/DATA.options
 $(T)/pool.slp: $(T)/PRUNE.options $(T)/SHAPELETS.options
 $(T)/teacher.tch $(T)/plain.tch: $(T)/TEACHER.options
 $(T)/shapecond-$(SPC).npy $(T)/sre2l-$(SPC).npy: $(T)/SYNTH.options

@@ -45,7 +45,7 @@ EXPERTS ?= --count 20 --epochs 6
 STUDENT ?= --steps 1000
 STUDENT_shapelets ?= --steps 400
 # unroll learns for one way of training, which is a part of it.
-STUDENT_unroll ?= --optimiser sgd --rate 0.003
+STUDENT_unroll ?= --optimiser sgd
 STUDENT_shapecond-unroll ?= $(STUDENT_unroll)
 
 # ---- The sets: the paper's splits (in shares where only part of the set is there) ----

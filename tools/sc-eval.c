@@ -85,8 +85,8 @@ static bool use_soft(const struct eval_cli *opt, const struct examples *train)
     return train->dataset.soft && !opt->hard;
 }
 
-/* The rule and rate that were best on validation data, see pipelines/README.  With shapelet
- * features SGD was better than AdamW for small sets. */
+/* The rule and rate that were best on validation data.  With shapelet features SGD was better than
+ * AdamW for small sets. */
 static struct training_cli choose_training(const struct eval_cli *opt, const struct examples *train,
                                            bool soft)
 {
@@ -95,10 +95,9 @@ static struct training_cli choose_training(const struct eval_cli *opt, const str
 
     if (training.optimiser == TRAINING_AUTO)
         training.optimiser = small && opt->shapelets.pool ? OPTIMISER_SGD : OPTIMISER_ADAMW;
-    if (isnan(training.rate) && training.optimiser == OPTIMISER_SGD)
-        training.rate = soft ? 3e-3 : 1e-2;
-    else if (isnan(training.rate))
-        training.rate = soft ? 3e-4 : 1e-3;
+    if (isnan(training.rate))
+        training.rate =
+            student_rate(training.optimiser == OPTIMISER_SGD, soft, train->dataset.classes);
     return training;
 }
 

@@ -5,12 +5,14 @@
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 #include "common/cli.h"
 #include "common/device.h"
 #include "common/progress.h"
 #include "common/shapelets.h"
+#include "file.h"
 #include "learn/examples.h"
 #include "match/match.h"
 
@@ -19,7 +21,7 @@ struct match_cli {
     int method, start, optimiser, device;
     const char *network, *experts, *from, *labels;
     struct shapelets_cli shapelets;
-    struct match_options match; /* what is 0 or NaN is set by the method */
+    struct match_options match;
 };
 
 static const char *const starts[] = {"default", "real", "kmeans", "noise", NULL};
@@ -28,8 +30,8 @@ static const char *const optimisers[] = {"default", "sgd", "scaled", "adam", NUL
 static const struct cli_option options[] = {
     {'m', "method", "METHOD", CLI_CHOICE, CLI_AT(match_cli, method), "what to match",
      .choices = match_method_names},
-    {'n', "spc", "N", CLI_SIZE, CLI_AT(match_cli, match.per_class), "series per class", .low = 1,
-     .high = 1e6},
+    {'n', "spc", "N", CLI_SIZE, CLI_AT(match_cli, match.per_class),
+     "series per class; by default 10, or those of --from", .low = 1, .high = 1e6},
     {'x', "experts", "FILE", CLI_FILE, CLI_AT(match_cli, experts),
      "what mtt and condtsc follow (sc-experts)"},
     {0, "network", "TEXT", CLI_TEXT, CLI_AT(match_cli, network),
@@ -38,9 +40,9 @@ static const struct cli_option options[] = {
     {'i', "init", "KIND", CLI_CHOICE, CLI_AT(match_cli, start), "what to start from",
      .choices = starts},
     {'f', "from", "FILE", CLI_FILE, CLI_AT(match_cli, from),
-     "unroll: a condensed set to start from, instead of --spc and --init"},
-    {0, "steps", "N", CLI_SIZE, CLI_AT(match_cli, match.steps), "steps of the optimiser",
-     .high = 1e9},
+     "unroll: a condensed set to start from, instead of --init"},
+    {0, "steps", "N", CLI_SIZE, CLI_AT(match_cli, match.steps),
+     "steps of the optimiser; 0: keep the start", .high = 1e9},
     {'r', "rate", "R", CLI_REAL, CLI_AT(match_cli, match.rate), "learning rate of the series",
      .low = 0, .high = 1e30},
     {0, "optimiser", "KIND", CLI_CHOICE, CLI_AT(match_cli, optimiser), "rule of a step",
@@ -48,19 +50,19 @@ static const struct cli_option options[] = {
     {'b', "batch", "N", CLI_SIZE, CLI_AT(match_cli, match.batch),
      "real series in a step (dc, dsa, dm: of each class); mtt, condtsc: condensed ones in a "
      "student's step",
-     .high = 1e6},
+     .low = 1, .high = 1e6},
     {0, "network-steps", "N", CLI_SIZE, CLI_AT(match_cli, match.network_steps),
-     "dc, dsa, dm: steps with one network", .high = 1e9},
+     "dc, dsa, dm: steps with one network", .low = 1, .high = 1e9},
     {0, "training-steps", "N", CLI_SIZE, CLI_AT(match_cli, match.training_steps),
-     "dc, dsa, dm: steps of training it in between", .high = 1e9},
+     "dc, dsa, dm: steps of training it in between; 0: it stays untrained", .high = 1e9},
     {0, "student-steps", "N", CLI_SIZE, CLI_AT(match_cli, match.student_steps),
-     "mtt, condtsc, unroll: steps of a student", .high = 1e6},
+     "mtt, condtsc, unroll: steps of a student", .low = 1, .high = 1e6},
     {0, "unroll-steps", "N", CLI_SIZE, CLI_AT(match_cli, match.unroll_steps),
-     "unroll: how many of them gradients go back through", .high = 1e6},
+     "unroll: how many of them gradients go back through", .low = 1, .high = 1e6},
     {0, "expert-epochs", "N", CLI_SIZE, CLI_AT(match_cli, match.expert_epochs),
-     "mtt, condtsc: epochs of an expert that they make up for", .high = 1e6},
+     "mtt, condtsc: epochs of an expert that they make up for", .low = 1, .high = 1e6},
     {0, "latest-start", "N", CLI_SIZE, CLI_AT(match_cli, match.latest_start),
-     "mtt, condtsc: last epoch to start from", .high = 1e6},
+     "mtt, condtsc: last epoch to start from; 0: its beginning", .high = 1e6},
     {0, "student-rate", "R", CLI_REAL, CLI_AT(match_cli, match.student_rate),
      "mtt, condtsc, unroll: first step size of the students", .low = 1e-12, .high = 1e6},
     {0, "rate-rate", "R", CLI_REAL, CLI_AT(match_cli, match.student_rate_rate),
@@ -105,6 +107,23 @@ static void check_usage(const struct match_cli *opt)
         cli_usage("--from and --init exclude each other");
 }
 
+/* --spc says nothing new about a set to start from, but must not say otherwise. */
+static struct error *check_per_class(const struct examples *from, size_t per_class)
+{
+    size_t *counts = calloc(from->dataset.classes, sizeof *counts);
+    struct error *error = counts ? NULL : error_memory("the classes");
+
+    if (counts)
+        dataset_class_counts(&from->dataset, counts);
+    for (size_t v = 0; !error && v < from->dataset.classes; v++)
+        if (counts[v] != per_class)
+            error = error_make("%s: has %zu series of class %zu, which --spc=%zu cannot change: "
+                               "leave it out",
+                               from->name, counts[v], v, per_class);
+    free(counts);
+    return error;
+}
+
 /* The set to start from, and the transform of its series. */
 static void prepare_unroll(struct match_cli *opt, const struct examples *set,
                            const struct feature_source *source, struct examples *from,
@@ -118,6 +137,8 @@ static void prepare_unroll(struct match_cli *opt, const struct examples *set,
         if (from->dataset.classes != set->dataset.classes)
             cli_check(error_make("%s: a set of %zu classes, but %s has %zu", from->name,
                                  from->dataset.classes, set->name, set->dataset.classes));
+        if (opt->match.per_class != MATCH_UNSET)
+            cli_check(check_per_class(from, opt->match.per_class));
         opt->match.from = &from->dataset;
     }
     if (source->pool) {
@@ -136,17 +157,22 @@ static void prepare_unroll(struct match_cli *opt, const struct examples *set,
     }
 }
 
-/* The experts are of the shape of the set. */
+/* The experts are of the shape of the set.  They may well be of another set, such as one with
+ * balanced classes, but then somebody should know. */
 static void check_experts(const struct match_cli *opt, const struct experts *experts,
                           const struct dataset *set)
 {
     const struct architecture *a = &experts->architecture;
+    const char *sources = strchr(experts->text, '<');
 
     if (a->channels != set->channels || a->length != set->length || a->classes != set->classes)
         cli_check(error_make("%s: experts of series with %zu channels, %zu steps and %zu classes, "
                              "these have %zu, %zu and %zu",
                              opt->experts, a->channels, a->length, a->classes, set->channels,
                              set->length, set->classes));
+    if (sources && !strstr(sources, set->digest))
+        cli_say("%s: the experts were trained on another set than %s", opt->experts,
+                file_shown(cli_input(&opt->common)));
 }
 
 static void show_step(void *context, size_t done, size_t total, double loss)
@@ -169,7 +195,7 @@ static void condense(struct match_cli *opt, const struct examples *set, struct d
     match->start = (enum match_start)opt->start;
     match->optimiser = (enum match_optimiser)opt->optimiser;
     match->progress = show_step;
-    match_fill_in(match);
+    match_fill_in(match, set->dataset.classes);
     progress_start("sc-match", match->steps, opt->common.quiet);
     error = match_condense(match, &set->dataset, condensed, &result);
     progress_end();
@@ -177,8 +203,9 @@ static void condense(struct match_cli *opt, const struct examples *set, struct d
     if (result.repeated)
         cli_say("%zu series start from others under noise: some classes have too few",
                 result.repeated);
-    cli_say("loss %.4f -> %.4f in %zu steps", result.first, result.last, match->steps);
-    if (!isnan(result.student_rate))
+    if (match->steps)
+        cli_say("loss %.4f -> %.4f in %zu steps", result.first, result.last, match->steps);
+    if (match->steps && !isnan(result.student_rate))
         cli_say("step size of the students %.4g -> %.4g", match->student_rate, result.student_rate);
 }
 
@@ -191,6 +218,7 @@ int main(int argc, char **argv)
     struct transform transform = {0};
     struct examples set, from = {0};
     struct dataset condensed;
+    struct output output;
     const char *digests[4];
 
     cli_parse(argc, argv, &program, &opt);
@@ -205,13 +233,15 @@ int main(int argc, char **argv)
         opt.match.experts = &experts;
     }
     prepare_unroll(&opt, &set, &source, &from, &transform);
-    cli_refuse_terminal(opt.common.output);
+    /* Before the work, so that a place where nothing can be written is known at once. */
+    cli_open_output(opt.common.output, true, &output);
     condense(&opt, &set, &condensed);
     digests[0] = set.dataset.digest;
     digests[1] = experts.digest;
     digests[2] = pool.digest;
     digests[3] = from.dataset.digest;
-    cli_write_dataset(&opt.common, &condensed, digests, 4);
+    cli_record(&opt.common, &condensed.notes, digests, 4);
+    cli_finish_output(&output, opt.common.output, dataset_write(output.stream, &condensed));
     /* Done: what was there to go on from is of no more use. */
     if (opt.match.checkpoint && unlink(opt.match.checkpoint) && errno != ENOENT)
         cli_check(error_system(opt.match.checkpoint));

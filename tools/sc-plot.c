@@ -119,7 +119,7 @@ int main(int argc, char **argv)
     if (error)
         output_abort(&output);
     cli_check(error_in(shown, error));
-    cli_check(output_commit(&output));
+    cli_finish_output(&output, opt.common.output, NULL);
     dataset_free(&company.real);
     slp_free(&company.pool);
     free(bytes);

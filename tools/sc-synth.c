@@ -202,6 +202,7 @@ int main(int argc, char **argv)
     struct teacher teacher = {0};
     struct guide guide;
     struct device device;
+    struct output output;
     const char *digests[3];
 
     opt.synthesis.steps = SIZE_MAX;
@@ -216,12 +217,15 @@ int main(int argc, char **argv)
     cli_check(dataset_read(cli_input(&opt.common), opt.labels, DATASET_LABELLED, &set));
     make_transform(&opt, &pool, &set, &transform);
     cli_check(transform_to_device(&transform, opt.shapelets.pool ? device.transform : NULL));
+    /* Before the work, so that a place where nothing can be written is known at once. */
+    cli_open_output(opt.common.output, true, &output);
     open_guide(&opt, &teacher, &set, &transform, &guide);
     condense(&opt, &set, &guide, &transform, &condensed);
     digests[0] = teacher.digest;
     digests[1] = pool.digest;
     digests[2] = set.digest;
-    cli_write_dataset(&opt.common, &condensed, digests, 3);
+    cli_record(&opt.common, &condensed.notes, digests, 3);
+    cli_finish_output(&output, opt.common.output, dataset_write(output.stream, &condensed));
     teacher_free(&teacher);
     transform_free(&transform);
     slp_free(&pool);

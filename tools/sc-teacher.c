@@ -159,8 +159,7 @@ static void write_teacher(const struct teacher_cli *opt, const struct sets *sets
         add_note(&teacher->notes, result, report(&sets->validation, "validation", teacher));
     if (opt->test)
         report(&sets->test, "test", teacher);
-    cli_check(teacher_write(output->stream, teacher));
-    cli_commit(output, &opt->common.output, 1);
+    cli_finish_output(output, opt->common.output, teacher_write(output->stream, teacher));
 }
 
 int main(int argc, char **argv)

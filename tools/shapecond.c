@@ -4,10 +4,13 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "common/cli.h"
 #include "common/command.h"
 #include "common/device.h"
+#include "data/split.h"
+#include "learn/examples.h"
 
 struct shapecond_options {
     struct cli_common common;
@@ -51,30 +54,94 @@ static const struct cli_program program = {
 struct facts {
     size_t channels, length, classes;
     size_t smallest, largest; /* class */
+    bool held_out;            /* there are series to validate with */
 };
 
-static struct error *look_at(const char *path, struct facts *facts)
+/* What would end a stage in the middle of the work, about a file of its own that nobody knows. */
+static void check_set(const struct examples *set, bool plain)
 {
-    struct dataset set;
-    size_t *counts;
+    int32_t missing = examples_missing_class(set);
 
-    TRY(dataset_read(path, NULL, DATASET_LABELLED, &set));
-    *facts = (struct facts){set.channels, set.length, set.classes, SIZE_MAX, 0};
-    counts = calloc(set.classes, sizeof *counts);
-    if (counts) {
-        dataset_class_counts(&set, counts);
-        for (size_t c = 0; c < set.classes; c++) {
-            facts->smallest = counts[c] < facts->smallest ? counts[c] : facts->smallest;
-            facts->largest = counts[c] > facts->largest ? counts[c] : facts->largest;
-        }
-    }
-    free(counts);
-    dataset_free(&set);
-    return counts ? NULL : error_memory("the classes");
+    if (missing >= 0)
+        cli_check(error_make("%s: class %d of %zu has no series", set->name, (int)missing,
+                             set->dataset.classes));
+    if (set->dataset.classes < 2 && !plain)
+        cli_check(error_make("%s: shapelets tell classes apart, but there is only one", set->name));
 }
 
-/* The network of the other programs where it fits; of fewer stages for series that would vanish under
- * its three poolings.  NULL: theirs. */
+static void check_other(const struct examples *set, const char *path)
+{
+    struct feature_source none = {NULL};
+    struct examples other;
+
+    if (!path)
+        return;
+    cli_check(examples_read(path, NULL, &none, &other));
+    cli_check(examples_match(set, &other));
+    examples_free(&other);
+}
+
+/* Whether some series can be held out and yet every class keeps one to learn from. */
+static bool can_hold_out(const struct dataset *set)
+{
+    struct split_options split = {.sizes = {{SPLIT_FRACTION, .fraction = 0.85}, {SPLIT_REST}}};
+    size_t totals[SPLIT_PARTS];
+    struct error *error = split_totals(&split, set->count, totals);
+    bool can = !error && totals[SPLIT_TRAIN] >= set->classes;
+
+    error_free(error);
+    return can;
+}
+
+static void count_classes(const struct dataset *set, struct facts *facts)
+{
+    size_t *counts = calloc(set->classes, sizeof *counts);
+
+    if (!counts)
+        cli_check(error_memory("the classes"));
+    dataset_class_counts(set, counts);
+    facts->smallest = SIZE_MAX;
+    for (size_t c = 0; c < set->classes; c++) {
+        facts->smallest = counts[c] < facts->smallest ? counts[c] : facts->smallest;
+        facts->largest = counts[c] > facts->largest ? counts[c] : facts->largest;
+    }
+    free(counts);
+}
+
+static void look_at(const struct shapecond_options *opt, struct facts *facts)
+{
+    struct feature_source none = {NULL};
+    struct examples set;
+
+    cli_check(examples_read(opt->common.files[0], NULL, &none, &set));
+    check_set(&set, opt->plain);
+    check_other(&set, opt->validate);
+    check_other(&set, opt->test);
+    *facts = (struct facts){.channels = set.dataset.channels,
+                            .length = set.dataset.length,
+                            .classes = set.dataset.classes,
+                            .held_out = opt->validate || can_hold_out(&set.dataset)};
+    count_classes(&set.dataset, facts);
+    examples_free(&set);
+}
+
+/* A place where nothing can be written is known at once, not after the work.  Pipes and devices are
+ * not tried: a reader would take it for the end. */
+static void check_output(const char *path)
+{
+    struct stat status;
+    struct output output;
+
+    cli_refuse_terminal(path);
+    if (strcmp(path, "-") == 0 ||
+        (stat(path, &status) == 0 && !S_ISREG(status.st_mode) && !S_ISDIR(status.st_mode)))
+        return;
+    cli_check(output_open(path, &output));
+    output_abort(&output);
+}
+
+/* The network of the other programs where it fits; of fewer stages for series that would vanish
+ * under its three poolings.  NULL: theirs. */
 static const char *fitting_network(const struct facts *facts)
 {
     if (facts->length >= 8)
@@ -96,20 +163,21 @@ static size_t search_per_class(const struct facts *facts)
     return series < 10 ? 10 : (size_t)series;
 }
 
-/* Standardised train.npy and val.npy, and the scale. */
-static void prepare(struct command_runner *run, const char *input, const char *validate)
+/* Standardised train.npy, val.npy if series are held out, and the scale. */
+static void prepare(struct command_runner *run, const struct shapecond_options *opt, bool held_out)
 {
     const char *scale = command_file(run, "scale.npy");
-    const char *train = input, *val = validate;
+    const char *train = opt->common.files[0], *val = opt->validate;
 
-    if (!val) {
+    if (held_out && !val) {
         COMMAND(run, "sc-split", "--train", "0.85", "--val", "rest", "-o", command_file(run, "raw"),
-                input);
+                train);
         train = command_file(run, "raw-train.npy");
         val = command_file(run, "raw-val.npy");
     }
     COMMAND(run, "sc-scale", "--save", scale, "-o", command_file(run, "train.npy"), train);
-    COMMAND(run, "sc-scale", "--with", scale, "-o", command_file(run, "val.npy"), val);
+    if (val)
+        COMMAND(run, "sc-scale", "--with", scale, "-o", command_file(run, "val.npy"), val);
 }
 
 /* For the stages that compute; nothing for what they do anyway. */
@@ -148,9 +216,9 @@ static void train_teacher(struct command_runner *run, const struct shapecond_opt
     }
     COMMAND(run, "sc-teacher", "--steps", steps, opt->network ? "--network" : "",
             opt->network ? opt->network : "", opt->plain ? "" : "--shapelets",
-            opt->plain ? "" : command_file(run, "pool.slp"), "--validate",
-            command_file(run, "val.npy"), device_word(opt), "-o", command_file(run, "teacher.tch"),
-            train);
+            opt->plain ? "" : command_file(run, "pool.slp"), facts->held_out ? "--validate" : "",
+            facts->held_out ? command_file(run, "val.npy") : "", device_word(opt), "-o",
+            command_file(run, "teacher.tch"), train);
 }
 
 /* Students with shapelets, as those of sc-eval, are what the set is made for in the end. */
@@ -188,8 +256,9 @@ static void score(struct command_runner *run, const struct shapecond_options *op
     const char *test = command_file(run, "test.npy"), *network = fitting_network(facts);
 
     COMMAND(run, "sc-scale", "--with", command_file(run, "scale.npy"), "-o", test, opt->test);
-    COMMAND(run, "sc-eval", command_file(run, "condensed.npy"), test, "--validate",
-            command_file(run, "val.npy"), opt->plain ? "" : "--shapelets",
+    COMMAND(run, "sc-eval", command_file(run, "condensed.npy"), test,
+            facts->held_out ? "--validate" : "",
+            facts->held_out ? command_file(run, "val.npy") : "", opt->plain ? "" : "--shapelets",
             opt->plain ? "" : command_file(run, "pool.slp"), network ? "--network" : "",
             network ? network : "", device_word(opt));
 }
@@ -203,18 +272,22 @@ int main(int argc, char **argv)
     cli_parse(argc, argv, &program, &opt);
     if (opt.common.file_count == 0)
         cli_usage("which set?  shapecond FILE --spc 10 -o FILE");
+    if (strcmp(opt.common.files[0], "-") == 0)
+        cli_usage("the set is read more than once, so it must be a file");
     if (opt.test && strcmp(opt.common.output, "-") == 0)
         cli_usage("--test prints scores to standard output, so the set needs -o FILE");
-    cli_refuse_terminal(opt.common.output);
+    check_output(opt.common.output);
     device_chosen(opt.device, false); /* so that what is missing is said before the work */
-    cli_check(look_at(opt.common.files[0], &facts));
+    look_at(&opt, &facts);
     if (!opt.network)
         opt.network = fitting_network(&facts);
     cli_say("%zu classes of %zu to %zu series, %zu channel%s, %zu steps", facts.classes,
             facts.smallest, facts.largest, facts.channels, facts.channels == 1 ? "" : "s",
             facts.length);
+    if (!facts.held_out)
+        cli_say("too few series to hold any out: the teacher is kept as it ends");
     command_begin(&run, opt.keep, &opt.common);
-    prepare(&run, opt.common.files[0], opt.validate);
+    prepare(&run, &opt, facts.held_out);
     if (!opt.plain)
         find_shapelets(&run, &opt, &facts);
     train_teacher(&run, &opt, &facts);

@@ -17,6 +17,15 @@ extern char **environ;
 /* Seconds that a child gets to end by itself. */
 static const double grace = 5;
 
+/* The child, for the signal handler. */
+static volatile pid_t alive;
+
+void coprocess_kill_from_signal(void)
+{
+    if (alive > 0)
+        kill(-alive, SIGKILL);
+}
+
 /* ---- Starting ---- */
 
 /* The shell, with the far ends of the pipes as its standard input and output.  All other ends close
@@ -68,6 +77,7 @@ struct error *coprocess_start(const char *command, double patience, struct copro
         return error_system("pipe");
     }
     errno = spawn(command, to_child[0], from_child[1], &coprocess->process);
+    alive = errno == 0 ? coprocess->process : 0;
     close(to_child[0]);
     close(from_child[1]);
     coprocess->input = to_child[1];
@@ -97,10 +107,8 @@ static double now(void)
 }
 
 /* poll() that goes on after signals.  0: the time is over. */
-static int wait_for(struct pollfd *files, nfds_t count, double patience)
+static int wait_for(struct pollfd *files, nfds_t count, double end)
 {
-    double end = now() + patience;
-
     for (;;) {
         double left = end - now();
         int ready = poll(files, count, left > 0 ? (int)(1000 * (left < 1e6 ? left : 1e6)) + 1 : 0);
@@ -135,6 +143,7 @@ static ssize_t write_quietly(int file, const void *bytes, size_t size)
 struct error *coprocess_send(struct coprocess *coprocess, const void *bytes, size_t size)
 {
     const char *next = bytes;
+    double end = now() + coprocess->patience;
 
     while (size) {
         struct pollfd files[] = {{.fd = coprocess->input, .events = POLLOUT},
@@ -142,8 +151,9 @@ struct error *coprocess_send(struct coprocess *coprocess, const void *bytes, siz
         ssize_t written;
 
         coprocess->hopeless = true;
-        if (wait_for(files, 2, coprocess->patience) == 0)
-            return error_make("read nothing within %g seconds", coprocess->patience);
+        if (wait_for(files, 2, end) == 0)
+            return error_make("did not read what it was sent within %g seconds",
+                              coprocess->patience);
         if (files[1].revents & POLLIN)
             return error_make("wrote before it was asked");
         coprocess->hopeless = false;
@@ -162,11 +172,17 @@ struct error *coprocess_send(struct coprocess *coprocess, const void *bytes, siz
     return NULL;
 }
 
+void coprocess_expect(struct coprocess *coprocess, size_t bytes)
+{
+    coprocess->allowance = bytes;
+    coprocess->deadline = now() + coprocess->patience;
+}
+
 ssize_t coprocess_read(void *context, void *buffer, size_t size)
 {
     struct coprocess *coprocess = context;
     struct pollfd file = {.fd = coprocess->output, .events = POLLIN};
-    int ready = wait_for(&file, 1, coprocess->patience);
+    int ready = wait_for(&file, 1, coprocess->deadline);
     ssize_t got;
 
     if (ready == 0) {
@@ -190,16 +206,21 @@ ssize_t coprocess_read(void *context, void *buffer, size_t size)
 
 /* ---- Ending ---- */
 
-/* Waits for the child for some time; true if it has ended. */
+/* Waits for the child for some time; true if it has ended.  It stays a zombie, so that its process
+ * group is still its own. */
 static bool await_end(struct coprocess *coprocess, double patience)
 {
     double end = now() + patience;
 
     while (!coprocess->ended) {
-        pid_t ended = waitpid(coprocess->process, &coprocess->status, WNOHANG);
         const struct timespec moment = {.tv_nsec = 2000000};
 
-        coprocess->ended = ended == coprocess->process || (ended < 0 && errno == ECHILD);
+        coprocess->how = (siginfo_t){.si_pid = 0};
+        if (waitid(P_PID, (id_t)coprocess->process, &coprocess->how, WEXITED | WNOHANG | WNOWAIT) ==
+            0)
+            coprocess->ended = coprocess->how.si_pid == coprocess->process;
+        else
+            coprocess->ended = coprocess->lost = errno == ECHILD;
         if (!coprocess->ended && now() >= end)
             return false;
         if (!coprocess->ended)
@@ -214,10 +235,10 @@ struct error *coprocess_gone(struct coprocess *coprocess)
         coprocess->hopeless = true;
         return error_make("closed its input or output");
     }
-    if (WIFSIGNALED(coprocess->status))
-        return error_make("was killed by signal %d (%s)", WTERMSIG(coprocess->status),
-                          strsignal(WTERMSIG(coprocess->status)));
-    return error_make("exited with status %d", WEXITSTATUS(coprocess->status));
+    if (coprocess->how.si_code == CLD_KILLED || coprocess->how.si_code == CLD_DUMPED)
+        return error_make("was killed by signal %d (%s)", coprocess->how.si_status,
+                          strsignal(coprocess->how.si_status));
+    return error_make("exited with status %d", coprocess->how.si_status);
 }
 
 void coprocess_end(struct coprocess *coprocess)
@@ -229,9 +250,14 @@ void coprocess_end(struct coprocess *coprocess)
     coprocess->input = coprocess->output = -1;
     if (coprocess->process == 0)
         return;
-    if (!await_end(coprocess, coprocess->hopeless ? 0 : grace)) {
+    await_end(coprocess, coprocess->hopeless ? 0 : grace);
+    if (!coprocess->lost) {
         kill(-coprocess->process, SIGKILL);
-        await_end(coprocess, 3600);
+        kill(coprocess->process, SIGKILL); /* it may have left the group */
     }
+    if (alive == coprocess->process)
+        alive = 0;
+    while (waitpid(coprocess->process, NULL, 0) < 0 && errno == EINTR)
+        ;
     coprocess->process = 0;
 }

@@ -8,6 +8,7 @@
 #ifndef SC_COPROCESS_H
 #define SC_COPROCESS_H
 
+#include <signal.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <sys/types.h>
@@ -17,12 +18,14 @@
 struct coprocess {
     pid_t process;     /* also its process group; 0: none */
     int input, output; /* our ends: the child's standard input and output */
-    double patience;   /* seconds */
+    double patience;   /* seconds for a whole request or answer */
+    double deadline;   /* of the answer that is being read */
     size_t allowance;  /* bytes that may still be read: guards against an endless answer */
     bool silent;       /* there is nothing more to read */
     bool hopeless;     /* it breaks the rules: no use in waiting for its end */
-    bool ended;        /* waited for: */
-    int status;
+    bool ended;        /* by itself: */
+    siginfo_t how;
+    bool lost; /* ended, and who knows how: children are ignored (SIGCHLD) */
 };
 
 /* Starts `command` with /bin/sh. */
@@ -33,8 +36,11 @@ struct error *coprocess_start(const char *command, double patience,
 struct error *coprocess_send(struct coprocess *coprocess, const void *bytes,
                              size_t size) MUST_CHECK;
 
+/* An answer of that many bytes at most is to be read, all of it within the time limit. */
+void coprocess_expect(struct coprocess *coprocess, size_t bytes);
+
 /* Reads as read(2) does, for npy_open_source; context is the coprocess.  errno is ETIMEDOUT when
- * nothing came within the time limit, EMSGSIZE when more comes than is allowed. */
+ * the time for the answer is over, EMSGSIZE when more comes than is allowed. */
 ssize_t coprocess_read(void *coprocess, void *buffer, size_t size);
 
 /* Why the child no longer answers: "exited with status 1", "was killed by signal 9 (Killed)" or
@@ -42,7 +48,11 @@ ssize_t coprocess_read(void *coprocess, void *buffer, size_t size);
 struct error *coprocess_gone(struct coprocess *coprocess) MUST_CHECK;
 
 /* Closes the pipes, gives the child five seconds to end by itself (none if it was given up), then
- * kills it and all that it started. */
+ * kills it and all that it started and left in its process group. */
 void coprocess_end(struct coprocess *coprocess);
+
+/* Kills the child, if there is one, and all of its process group.  Safe in a signal handler; of
+ * several children, the one that was started last. */
+void coprocess_kill_from_signal(void);
 
 #endif

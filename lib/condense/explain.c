@@ -1,6 +1,10 @@
-/* Everything is said by the kernel, the products of the features of all pairs of candidates: with
- * the rows of those chosen, the regression is (kernel + ridge)^-1 logits, and its answers are the
- * rows times that.  Doubles in plain loops, so that the choice is the same on every machine. */
+/* A regression has two forms that say the same.  Either everything is said by the kernel, the
+ * products of the features of all pairs of candidates: with the rows of those chosen, the weights
+ * are (kernel + ridge)^-1 logits, and the answers are the rows times that.  Or features have
+ * weights: (sum of their products over those chosen + ridge)^-1 (sum of features times logits). The
+ * first solves for as many weights as series are chosen, the second for as many as there are
+ * features; a set with many more series than features would take hours with the first.  Doubles in
+ * plain loops, so that the choice is the same on every machine. */
 #include "condense/explain.h"
 
 #include <math.h>
@@ -25,49 +29,77 @@ struct explain {
     size_t chosen_count; /* n */
     size_t *members;     /* candidates, class by class */
     size_t *first;       /* (V + 1): where each class begins there */
-    double *kernel;      /* (N, N) */
+    bool by_features;    /* features have the weights, not series */
+    size_t weight_count; /* m: K + 1 features with the constant one, or n series */
+    double *rows;        /* (N, N): kernel; by features (K + 1, N): features */
     double *targets;     /* (V, N): logits less their mean over the classes */
     double ridge;
     double variance; /* mean square of the targets */
-    double *factor;  /* (n, n): Cholesky factor, lower half */
-    double *weights; /* (V, n) */
+    double *factor;  /* (m, m): Cholesky factor, lower half */
+    double *weights; /* (m) */
     double *answers; /* (N) */
+    double *taken;   /* by features (K + 1): of one series */
 };
 
 /* ---- Preparing ---- */
+
+static double product(const struct explain_candidates *c, size_t one, size_t other)
+{
+    const float *a = c->features + one * c->columns, *b = c->features + other * c->columns;
+    double sum = 0;
+
+    for (size_t k = 0; k < c->columns; k++)
+        sum += (double)a[k] * b[k];
+    return sum;
+}
 
 static void kernel_row(void *context, size_t row, unsigned worker)
 {
     struct explain *explain = context;
     const struct explain_candidates *c = explain->candidates;
-    const float *a = c->features + row * c->columns;
 
     (void)worker;
-    for (size_t i = 0; i <= row; i++) {
-        const float *b = c->features + i * c->columns;
-        double sum = 0;
+    for (size_t i = 0; i <= row; i++)
+        explain->rows[row * c->count + i] = product(c, row, i);
+}
 
+/* The kernel with the constant features. */
+static void fill_kernel(struct explain *explain, double constant)
+{
+    size_t count = explain->candidates->count;
+
+    parallel_for(count, kernel_row, explain);
+    for (size_t i = 0; i < count; i++)
+        for (size_t j = 0; j <= i; j++) {
+            explain->rows[i * count + j] += constant;
+            explain->rows[j * count + i] = explain->rows[i * count + j];
+        }
+}
+
+static void fill_features(struct explain *explain, double constant)
+{
+    const struct explain_candidates *c = explain->candidates;
+
+    for (size_t i = 0; i < c->count; i++) {
         for (size_t k = 0; k < c->columns; k++)
-            sum += (double)a[k] * b[k];
-        explain->kernel[row * c->count + i] = sum;
+            explain->rows[k * c->count + i] = c->features[i * c->columns + k];
+        explain->rows[c->columns * c->count + i] = sqrt(constant);
     }
 }
 
-/* The other half, the constant features and the ridge. */
-static void finish_kernel(struct explain *explain)
+static void prepare(struct explain *explain)
 {
-    size_t count = explain->candidates->count;
+    const struct explain_candidates *c = explain->candidates;
     double mean = 0;
 
-    for (size_t i = 0; i < count; i++)
-        mean += explain->kernel[i * count + i] / (double)count;
+    for (size_t i = 0; i < c->count; i++)
+        mean += product(c, i, i) / (double)c->count;
     mean = mean > 0 ? mean : 1;
     explain->ridge = ridge_share * mean;
-    for (size_t i = 0; i < count; i++)
-        for (size_t j = 0; j <= i; j++) {
-            explain->kernel[i * count + j] += constant_share * mean;
-            explain->kernel[j * count + i] = explain->kernel[i * count + j];
-        }
+    if (explain->by_features)
+        fill_features(explain, constant_share * mean);
+    else
+        fill_kernel(explain, constant_share * mean);
 }
 
 static void centre_targets(struct explain *explain)
@@ -116,86 +148,144 @@ static void explain_free(struct explain *explain)
 {
     free(explain->members);
     free(explain->first);
-    free(explain->kernel);
+    free(explain->rows);
     free(explain->targets);
     free(explain->factor);
     free(explain->weights);
     free(explain->answers);
+    free(explain->taken);
+}
+
+/* Which form, and the memory for it. */
+static struct error *choose_form(struct explain *explain)
+{
+    const struct explain_candidates *c = explain->candidates;
+    size_t count = c->count ? c->count : 1, n = 0, m;
+
+    for (size_t v = 0; v < c->classes; v++)
+        n += wanted(explain, v);
+    explain->chosen_count = n;
+    explain->by_features = n > 2 * c->columns;
+    explain->weight_count = m = explain->by_features ? c->columns + 1 : n;
+    explain->rows = calloc(count, (explain->by_features ? m : count) * sizeof *explain->rows);
+    explain->factor = calloc(m + 1, (m + 1) * sizeof *explain->factor);
+    explain->weights = calloc(m + 1, sizeof *explain->weights);
+    explain->taken = calloc(m + 1, sizeof *explain->taken);
+    if (!explain->rows || !explain->factor || !explain->weights || !explain->taken)
+        return error_memory("the choice of series");
+    return NULL;
 }
 
 static struct error *explain_make(const struct explain_candidates *c, size_t per_class,
                                   struct explain *explain)
 {
-    size_t n = 0, count = c->count ? c->count : 1;
+    size_t count = c->count ? c->count : 1;
 
     *explain = (struct explain){.candidates = c, .per_class = per_class};
     explain->members = calloc(count, sizeof *explain->members);
     explain->first = calloc(c->classes + 1, sizeof *explain->first);
-    explain->kernel = calloc(count, count * sizeof *explain->kernel);
     explain->targets = calloc(count, c->classes * sizeof *explain->targets);
     explain->answers = calloc(count, sizeof *explain->answers);
-    if (!explain->members || !explain->first || !explain->kernel || !explain->targets ||
-        !explain->answers)
+    if (!explain->members || !explain->first || !explain->targets || !explain->answers)
         return error_memory("the choice of series");
     sort_by_class(explain);
-    for (size_t v = 0; v < c->classes; v++)
-        n += wanted(explain, v);
-    explain->chosen_count = n;
-    explain->factor = calloc(n + 1, (n + 1) * sizeof *explain->factor);
-    explain->weights = calloc(n + 1, c->classes * sizeof *explain->weights);
-    if (!explain->factor || !explain->weights)
-        return error_memory("the choice of series");
-    parallel_for(c->count, kernel_row, explain);
-    finish_kernel(explain);
+    TRY(choose_form(explain));
+    prepare(explain);
     centre_targets(explain);
     return NULL;
 }
 
 /* ---- Judging ---- */
 
-/* kernel + ridge of those chosen = L L', column after column; only the lower half is used. */
-static void factorise(struct explain *explain, const size_t *chosen)
+/* Row j of the matrix that gives the answers from the weights. */
+static const double *row_of(const struct explain *explain, const size_t *chosen, size_t j)
 {
-    size_t n = explain->chosen_count, count = explain->candidates->count;
+    return explain->rows + (explain->by_features ? j : chosen[j]) * explain->candidates->count;
+}
+
+/* The features of one series. */
+static void take_series(const struct explain *explain, size_t series)
+{
+    for (size_t j = 0; j < explain->weight_count; j++)
+        explain->taken[j] = explain->rows[j * explain->candidates->count + series];
+}
+
+/* What is to be factorised; only the upper half. */
+static void fill_matrix(struct explain *explain, const size_t *chosen)
+{
+    size_t m = explain->weight_count;
+    double *matrix = explain->factor, *taken = explain->taken;
+
+    if (explain->by_features)
+        memset(matrix, 0, m * m * sizeof *matrix);
+    for (size_t s = 0; explain->by_features && s < explain->chosen_count; s++) {
+        take_series(explain, chosen[s]);
+        for (size_t j = 0; j < m; j++)
+            for (size_t i = j; i < m; i++)
+                matrix[j * m + i] += taken[j] * taken[i];
+    }
+    for (size_t j = 0; !explain->by_features && j < m; j++)
+        for (size_t i = j; i < m; i++)
+            matrix[j * m + i] = row_of(explain, chosen, j)[chosen[i]];
+    for (size_t j = 0; j < m; j++)
+        matrix[j * m + j] += explain->ridge;
+}
+
+/* ... = L L', column after column. */
+static void factorise(struct explain *explain)
+{
+    size_t m = explain->weight_count;
     double *factor = explain->factor; /* transposed: row j is column j of L */
 
-    for (size_t j = 0; j < n; j++)
-        for (size_t i = j; i < n; i++)
-            factor[j * n + i] = explain->kernel[chosen[j] * count + chosen[i]];
-    for (size_t j = 0; j < n; j++) {
+    for (size_t j = 0; j < m; j++) {
         double root;
 
-        factor[j * n + j] += explain->ridge;
         for (size_t k = 0; k < j; k++) {
-            double head = factor[k * n + j];
+            double head = factor[k * m + j];
 
-            for (size_t i = j; i < n; i++)
-                factor[j * n + i] -= head * factor[k * n + i];
+            for (size_t i = j; i < m; i++)
+                factor[j * m + i] -= head * factor[k * m + i];
         }
-        root = sqrt(factor[j * n + j]);
-        for (size_t i = j; i < n; i++)
-            factor[j * n + i] /= root;
+        root = sqrt(factor[j * m + j]);
+        for (size_t i = j; i < m; i++)
+            factor[j * m + i] /= root;
     }
 }
 
-/* Weights of the chosen for one class. */
-static void solve(const struct explain *explain, const size_t *chosen, const double *targets,
-                  double *weights)
+/* The right-hand side for one class. */
+static void fill_side(const struct explain *explain, const size_t *chosen, const double *targets)
 {
-    size_t n = explain->chosen_count;
-    const double *factor = explain->factor;
+    double *weights = explain->weights;
 
-    for (size_t i = 0; i < n; i++)
-        weights[i] = targets[chosen[i]];
-    for (size_t j = 0; j < n; j++) {
-        weights[j] /= factor[j * n + j];
-        for (size_t i = j + 1; i < n; i++)
-            weights[i] -= factor[j * n + i] * weights[j];
+    for (size_t j = 0; j < explain->weight_count; j++) {
+        const double *row = row_of(explain, chosen, j);
+
+        if (!explain->by_features) {
+            weights[j] = targets[chosen[j]];
+            continue;
+        }
+        weights[j] = 0;
+        for (size_t s = 0; s < explain->chosen_count; s++)
+            weights[j] += row[chosen[s]] * targets[chosen[s]];
     }
-    for (size_t j = n; j-- > 0;) {
-        for (size_t i = j + 1; i < n; i++)
-            weights[j] -= factor[j * n + i] * weights[i];
-        weights[j] /= factor[j * n + j];
+}
+
+/* The weights for it. */
+static void solve(const struct explain *explain)
+{
+    size_t m = explain->weight_count;
+    const double *factor = explain->factor;
+    double *weights = explain->weights;
+
+    for (size_t j = 0; j < m; j++) {
+        weights[j] /= factor[j * m + j];
+        for (size_t i = j + 1; i < m; i++)
+            weights[i] -= factor[j * m + i] * weights[j];
+    }
+    for (size_t j = m; j-- > 0;) {
+        for (size_t i = j + 1; i < m; i++)
+            weights[j] -= factor[j * m + i] * weights[i];
+        weights[j] /= factor[j * m + j];
     }
 }
 
@@ -203,21 +293,23 @@ static void solve(const struct explain *explain, const size_t *chosen, const dou
 static double judge(struct explain *explain, const size_t *chosen)
 {
     const struct explain_candidates *c = explain->candidates;
-    size_t n = explain->chosen_count;
     double sum = 0;
 
-    factorise(explain, chosen);
+    fill_matrix(explain, chosen);
+    factorise(explain);
     for (size_t v = 0; v < c->classes; v++) {
         const double *targets = explain->targets + v * c->count;
-        double *weights = explain->weights + v * n, *answers = explain->answers;
+        double *answers = explain->answers;
 
-        solve(explain, chosen, targets, weights);
+        fill_side(explain, chosen, targets);
+        solve(explain);
         memset(answers, 0, c->count * sizeof *answers);
-        for (size_t j = 0; j < n; j++) {
-            const double *row = explain->kernel + chosen[j] * c->count;
+        for (size_t j = 0; j < explain->weight_count; j++) {
+            const double *row = row_of(explain, chosen, j);
+            double weight = explain->weights[j];
 
             for (size_t i = 0; i < c->count; i++)
-                answers[i] += weights[j] * row[i];
+                answers[i] += weight * row[i];
         }
         for (size_t i = 0; i < c->count; i++)
             sum += (answers[i] - targets[i]) * (answers[i] - targets[i]);

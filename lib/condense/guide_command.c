@@ -63,7 +63,7 @@ static struct error *next_array(struct command_guide *guide, const char *what, s
     struct npy_error error;
     int result;
 
-    guide->process.allowance = most_values * 8 + MOST_HEADER;
+    coprocess_expect(&guide->process, most_values * 8 + MOST_HEADER);
     errno = 0;
     result = npy_next(guide->answers, array, &error);
     if (result == 1)

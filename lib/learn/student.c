@@ -8,7 +8,7 @@
 
 #include "base/parallel.h"
 
-enum { TEST_BATCH = 256 };
+enum { TEST_BATCH = 256, MANY_CLASSES = 16 };
 
 /* ---- Schedules ---- */
 
@@ -17,6 +17,13 @@ struct loss student_loss(bool soft, double temperature)
     if (!soft)
         return (struct loss){LOSS_LABELS, 1.0f, 1.0f};
     return (struct loss){LOSS_KL, (float)temperature, (float)(temperature * temperature)};
+}
+
+double student_rate(bool sgd, bool soft, size_t classes)
+{
+    double rate = sgd ? 0.01 : 0.001;
+
+    return soft && classes > MANY_CLASSES ? 3 * rate : rate;
 }
 
 size_t even_batch(size_t count, size_t batch)

@@ -28,6 +28,11 @@ struct student_options {
  * temperature, times its square, so that the step size does not depend on it. */
 struct loss student_loss(bool soft, double temperature);
 
+/* The learning rate for a student, by AdamW or SGD with momentum, that was best on validation data
+ * of many sets (pipelines/README).  Soft labels of many classes hardly differ from one another and
+ * take larger steps. */
+double student_rate(bool sgd, bool soft, size_t classes);
+
 /* A batch size of at most `batch` that cuts `count` series into batches of nearly the same size: a
  * last batch of one or two would spoil the statistics of batch normalisation. */
 size_t even_batch(size_t count, size_t batch);

@@ -1,4 +1,5 @@
 /* Reading files of experts. */
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -32,6 +33,9 @@ static struct error *parse_text(struct experts *experts)
     line[size] = '\0';
     experts->two_towers = end[8] == '2';
     TRY(architecture_parse(line, &experts->architecture));
+    if (experts->architecture.features)
+        return error_make("experts have no shapelet features, these have %zu",
+                          experts->architecture.features);
     return architecture_check(&experts->architecture);
 }
 
@@ -57,6 +61,18 @@ static struct error *take_text(npy_reader *reader, struct experts *experts)
     return parse_text(experts);
 }
 
+static struct error *check_finite(const struct npy_array *points)
+{
+    const float *values = points->data;
+
+    for (size_t i = 0; i < points->count; i++)
+        if (!isfinite(values[i]))
+            return error_make("expert %zu, epoch %zu: a parameter is not a number, or infinite",
+                              i / points->shape[2] / points->shape[1] + 1,
+                              i / points->shape[2] % points->shape[1]);
+    return NULL;
+}
+
 static struct error *take_points(npy_reader *reader, struct experts *experts)
 {
     struct npy_array *points = &experts->storage;
@@ -70,6 +86,7 @@ static struct error *take_points(npy_reader *reader, struct experts *experts)
         return error_make("%s", error.message);
     if (points->shape[0] == 0 || points->shape[1] < 2)
         return error_make("no expert that was trained");
+    TRY(check_finite(points));
     experts->count = points->shape[0];
     experts->epochs = points->shape[1] - 1;
     experts->parameters = points->shape[2];

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "data/scale.h"
+#include "learn/student.h"
 #include "match/checkpoint.h"
 #include "match/method.h"
 #include "match/start.h"
@@ -29,9 +30,17 @@ bool match_needs_experts(enum match_method method)
 
 struct match_options match_unset(void)
 {
-    return (struct match_options){.per_class = 10,
+    return (struct match_options){.per_class = MATCH_UNSET,
+                                  .steps = MATCH_UNSET,
                                   .rate = NAN,
+                                  .batch = MATCH_UNSET,
+                                  .network_steps = MATCH_UNSET,
+                                  .training_steps = MATCH_UNSET,
                                   .training_rate = NAN,
+                                  .student_steps = MATCH_UNSET,
+                                  .unroll_steps = MATCH_UNSET,
+                                  .expert_epochs = MATCH_UNSET,
+                                  .latest_start = MATCH_UNSET,
                                   .student_rate = NAN,
                                   .student_rate_rate = NAN,
                                   .embedding_weight = NAN,
@@ -41,7 +50,7 @@ struct match_options match_unset(void)
 
 static void fill_size(size_t *value, size_t recommended)
 {
-    if (*value == 0)
+    if (*value == MATCH_UNSET)
         *value = recommended;
 }
 
@@ -65,11 +74,12 @@ static size_t recommended_batch(enum match_method method)
     }
 }
 
-void match_fill_in(struct match_options *options)
+void match_fill_in(struct match_options *options, size_t classes)
 {
     struct match_options *o = options;
     bool unrolls = o->method == MATCH_UNROLL, follows = match_needs_experts(o->method);
 
+    fill_size(&o->per_class, 10);
     if (o->start == MATCH_START_DEFAULT)
         o->start = MATCH_START_KMEANS;
     if (o->optimiser == MATCH_OPTIMISER_DEFAULT)
@@ -84,7 +94,7 @@ void match_fill_in(struct match_options *options)
     fill_size(&o->student_steps, unrolls ? 400 : 10);
     fill_size(&o->expert_epochs, 2);
     fill_size(&o->latest_start, 4);
-    fill_real(&o->student_rate, unrolls ? 0.003 : 0.02);
+    fill_real(&o->student_rate, unrolls ? student_rate(true, true, classes) : 0.02);
     fill_real(&o->student_rate_rate, 0.05);
     fill_real(&o->embedding_weight, 1);
     fill_real(&o->label_rate, unrolls ? 0.05 : 0);

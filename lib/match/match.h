@@ -46,14 +46,15 @@ enum match_optimiser {
     MATCH_ADAM,
 };
 
-/* What is 0, or NaN where 0 means something, has no value yet. */
+/* Numbers that are MATCH_UNSET or NaN, and kinds that are the default, have no value yet. */
+#define MATCH_UNSET SIZE_MAX
 struct match_options {
     enum match_method method;
     size_t per_class;
     enum match_start start;
-    const struct dataset *from; /* a condensed set with soft labels to start from instead, whose
-                                   series need not be class by class; NULL: none */
-    size_t steps;
+    const struct dataset *from;     /* a condensed set with soft labels to start from instead, whose
+                                       series need not be class by class; NULL: none */
+    size_t steps;                   /* 0 keeps the start */
     enum match_optimiser optimiser; /* of the series */
     double rate;                    /* of the series; falls to 0 by a cosine */
     uint64_t seed;
@@ -95,11 +96,11 @@ struct match_options {
     void *context;
 };
 
-/* Nothing has a value but the number of series per class. */
+/* Nothing has a value but the interval of the checkpoints. */
 struct match_options match_unset(void);
 
-/* Gives what has no value yet the one that is recommended for the method. */
-void match_fill_in(struct match_options *options);
+/* Gives what has no value yet the one that is recommended for the method and so many classes. */
+void match_fill_in(struct match_options *options, size_t classes);
 
 /* Whether a method follows experts. */
 bool match_needs_experts(enum match_method method);

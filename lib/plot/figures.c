@@ -81,12 +81,6 @@ static double legend(FILE *stream, double x, double y, struct svg_pen pen, const
     return x + 32 + 6.6 * (double)strlen(text) + 24;
 }
 
-static struct error *finished(FILE *stream)
-{
-    svg_end(stream);
-    return ferror(stream) ? error_system("writing the figure") : NULL;
-}
-
 /* ---- Datasets ---- */
 
 /* Where the shapelet fits the series best within its window: least squared distance. */
@@ -267,7 +261,8 @@ struct error *figure_dataset(FILE *stream, const struct dataset *dataset,
         svg_text(stream, PAGE_WIDTH - 16, 26, 12, "end", grey, "the first %zu of %zu classes", rows,
                  classes);
     dataset_legend(stream, height - 14, real != NULL, pool != NULL);
-    return finished(stream);
+    svg_end(stream);
+    return NULL;
 }
 
 /* ---- Pools ---- */
@@ -341,7 +336,8 @@ struct error *figure_pool(FILE *stream, const struct shapelet_pool *pool,
     x = legend(stream, x, height - 14, (struct svg_pen){"#dfe6ee", 10, 1}, "search window");
     if (real)
         legend(stream, x, height - 14, real_pen, "series that it was cut from");
-    return finished(stream);
+    svg_end(stream);
+    return NULL;
 }
 
 /* ---- Curves ---- */
@@ -381,5 +377,6 @@ struct error *figure_curves(FILE *stream, const struct table *table,
         svg_points(stream, &frame, x, table->values + c * table->rows, table->rows, pen);
         place = legend(stream, place, height - 14, pen, table->names[c]);
     }
-    return finished(stream);
+    svg_end(stream);
+    return NULL;
 }

@@ -104,6 +104,66 @@ test_that 'a full standard output is an error' '
     if sc-gen cbf >/dev/full 2>err; then exit 1; fi
     grep -q "standard output: No space left on device" err
 '
+# Every tool that writes, with what it needs; some write less and some more than a buffer holds.
+writers() {
+    cat <<"END"
+sc-gen cbf -n 5
+sc-gen cbf -n 500
+sc-import table.csv
+sc-scale set.npy
+sc-prune set.npy
+sc-balance set.npy
+sc-select -q -n 1 set.npy
+sc-shapelets -q -k 2 set.npy
+sc-strans pool.slp set.npy
+sc-export --format ucr set.npy
+sc-teacher -q --steps 1 set.npy
+sc-teacher -q --steps 1 --network "cnn depth=1 width=1" set.npy
+sc-experts -q -c 1 -e 1 set.npy
+sc-synth -q -t teacher.tch --steps 1 -n 1 set.npy
+sc-synth -q -t teacher.tch --steps 1 -n 30 set.npy
+sc-match -q -m dm --steps 1 -n 1 set.npy
+sc-match -q -m dm --steps 1 -n 30 set.npy
+sc-eval -q --seeds 1 --steps 1 set.npy set.npy
+sc-info set.npy
+sc-plot set.npy
+sc-plot log.tsv
+shapecond -q --steps 1 --refine 1 -n 1 set.npy
+END
+}
+test_that 'a device that is full is named with the reason by every tool' '
+    sc-gen cbf -n 30 -o set.npy
+    sc-export --format ucr set.npy -o table.csv
+    sc-shapelets -q -k 2 set.npy -o pool.slp
+    sc-teacher -q --steps 2 --log log.tsv set.npy -o teacher.tch
+    for tool in $tools; do
+        # sc-split writes to names of its own making.
+        test $tool = sc-split || writers | grep -q "^$tool "
+    done
+    writers | while read -r command; do
+        fails 1 ": /dev/full: " sh -c "$command -o /dev/full"
+        grep -q "No space left on device" .stderr
+        fails 1 ": standard output: " sh -c "$command >/dev/full"
+    done
+'
+test_that 'a file that may not grow is an error by every tool, and keeps the old one' '
+    mkdir limited
+    printf old >limited/kept
+    writers | grep -v "^shapecond" | while read -r command; do
+        sh -c "$command -o whole"
+        test "$(wc -c <whole)" -gt 1024 || continue
+        fails 1 "limited/kept: " sh -c "ulimit -f 1; $command -o limited/kept"
+        grep -q "File too large" .stderr
+        test "$(cat limited/kept)" = old
+        test "$(ls -A limited)" = kept
+    done
+'
+test_that 'a place where nothing can be written is known before the work' '
+    for command in "sc-match --steps 1000000000" "sc-synth -t teacher.tch --steps 1000000000" \
+        "sc-teacher --steps 1000000000" "sc-experts -e 1000000" "shapecond --steps 1000000000"; do
+        fails 1 "none/file: No such file or directory" timeout 20 $command set.npy -o none/file
+    done
+'
 mkdir small
 if mount -t tmpfs -o size=256k tmpfs small 2>/dev/null; then
     test_that 'a full disk is an error and leaves nothing' '

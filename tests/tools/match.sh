@@ -96,8 +96,14 @@ test_that 'students that are gone back through can start from a set and have sha
     done
     sc-info other.npy | grep "sc-match .* --method=unroll .* <.* <"
     sc-select -q -m random -n 1 train.npy -o one.npy
-    match unroll --from one.npy -o more.npy
+    fails 1 "one.npy: has 1 series of class 0, which --spc=2 cannot change" \
+        match unroll --from one.npy -o none
+    match unroll -n 1 --from one.npy -o more.npy
     test "$(classes_with 1 more.npy)" = 3
+    sc-match -q -m unroll --steps 6 --network "$small" -b 16 --student-steps 40 --unroll-steps 5 \
+        --from one.npy train.npy -o unsaid.npy
+    cmp -n 1500 more.npy unsaid.npy
+    test "$(classes_with 1 unsaid.npy)" = 3
     match unroll --label-rate 0 --from base.npy --rate 0 -o same.npy
     test "$(series base.npy)" = "$(series same.npy)"
     sc-gen cbf -n 30 -L 64 -o short.npy
@@ -115,6 +121,25 @@ test_that 'students that are gone back through can start from a set and have sha
     fails 2 "of no use to dc" match dc --from base.npy -o none
     fails 2 "of no use to dm" match dm -s pool.slp -o none
     fails 2 "exclude each other" match unroll --from base.npy --init real -o none
+    test ! -e none
+'
+test_that '0 is a number like others where it makes sense, and else refused' '
+    for method in dc mtt condtsc unroll; do
+        match $method --steps 0 --init real -o start.npy
+        match $method --rate 0 --init real -o kept.npy
+        test "$(series start.npy)" = "$(series kept.npy)"
+    done
+    match unroll --steps 0 --from kept.npy -o start.npy
+    test "$(series start.npy)" = "$(series kept.npy)"
+    match dc --training-steps 0 -o other.npy
+    match dc -o base.npy
+    refute test "$(series base.npy)" = "$(series other.npy)"
+    match mtt --latest-start 0 -o other.npy
+    match mtt -o base.npy
+    refute test "$(series base.npy)" = "$(series other.npy)"
+    for option in spc batch network-steps student-steps unroll-steps expert-epochs checkpoint-every; do
+        fails 2 "--$option: 0 is too small (at least 1)" sc-match --$option 0 train.npy -o none
+    done
     test ! -e none
 '
 test_that 'soft labels are learned when asked for' '
@@ -200,6 +225,13 @@ test_that 'what does not fit is refused with the reason and leaves no file' '
     fails 1 "state: " sc-match -m dc --checkpoint state train.npy -o none
     fails 1 "state: not a checkpoint of sc-experts" sc-experts --checkpoint state train.npy -o none
     test ! -e none
+'
+test_that 'experts of another set of the same shape are remarked on' '
+    sc-gen cbf -n 120 --seed 5 -o fifth.npy
+    sc-match -m mtt -x experts.npy -n 1 --steps 1 fifth.npy -o a 2>said
+    grep "experts.npy: the experts were trained on another set than fifth.npy" said
+    sc-match -m mtt -x experts.npy -n 1 --steps 1 train.npy -o a 2>said
+    refute grep "another set" said
 '
 test_that 'a checkpoint of another run is refused' '
     rm -f state

@@ -194,6 +194,19 @@ test_that 'figures of the paper stand beside the ablations that it has' '
     grep -q "| noise *| - *| - *| 90.94 |" shown
     grep -q "| real *| - *| - *| 69.56 |" shown
 '
+test_that 'unroll gives accuracy and time for each start and number of steps' '
+    table unroll SETS=Other SPCS=1 STEPS="1 2" UNROLL="--unroll-steps 2 --student-steps 4" >said
+    steps <said >ran
+    for variant in random-1 random-2 shapecond-1 shapecond-2; do grep -qx "Other/unroll/1/$variant.0.npy" ran; done
+    refute cmp run/Other/unroll/1/random-2.0.npy run/Other/unroll/1/shapecond-2.0.npy
+    refute cmp run/Other/unroll/1/random-1.0.npy run/Other/unroll/1/random-2.0.npy
+    for steps in 0 1 2; do
+        suffix=${steps#0}
+        grep "^| $steps " said | grep -q "| $(accuracy "run/Other/unroll/1/random${suffix:+-$suffix}.0.plain.tsv") ±.*| $(accuracy "run/Other/unroll/1/shapecond${suffix:+-$suffix}.0.plain.tsv") ±"
+    done
+    table unroll SETS=Other SPCS=1 STEPS="1 2" UNROLL="--unroll-steps 2 --student-steps 4" | steps >ran
+    refute test -s ran
+'
 test_that 'efficiency gives time, memory and steps of each method' '
     table efficiency SETS=Other METHODS="random sre2l shapecond" STUDENTS=plain >said
     row=$(grep "| ShapeCond " said)

@@ -39,6 +39,71 @@ test_that 'a stage that fails ends the run with its message and leaves nothing' 
     test ! -e none
     test -z "$(ls -A tmp)"
 '
+test_that 'what a stage would fail on is said before the work, of the file that it is about' '
+    sc-gen cbf -n 30 -L 64 -o short.npy
+    fails 1 "short.npy: series of 1 channels and 64 steps, but train.npy is for 1 and 128" \
+        shapecond train.npy --validate short.npy -o none
+    fails 1 "short.npy: series of 1 channels and 64 steps, but train.npy is for 1 and 128" \
+        shapecond train.npy --test short.npy -o none
+    sc-gen planted -V 1 -n 10 -o same.npy
+    fails 1 "same.npy: shapelets tell classes apart, but there is only one" shapecond same.npy -o none
+    sc-gen planted -V 40 -n 30 -o holes.npy
+    fails 1 "of 40 has no series" shapecond holes.npy -o none
+    grep -q "^shapecond: holes.npy: class" .stderr
+    fails 2 "it must be a file" shapecond - -o none
+    test ! -e none
+'
+test_that 'a set of one series per class is condensed without any held out' '
+    for classes in 3 20; do
+        sc-gen planted -V $classes -n $((classes * 8)) -L 40 -o some.npy
+        sc-select -q -n 1 some.npy -o single.npy
+        shapecond single.npy --spc 1 --steps 5 --refine 2 --test some.npy -o single-tiny.npy >scores 2>said
+        grep "too few series to hold any out" said
+        refute grep -e "--val" said
+        test "$(sc-info --json single-tiny.npy | json count)" = $classes
+        grep "^mean" scores
+    done
+'
+# Programs as they are, but the first stage sends its parent the signal and does not mind it itself:
+# as if it came between two stages.
+mkdir between
+cp "$(command -v shapecond)" between/
+ln -s "$(dirname "$(command -v shapecond)")"/sc-* between/
+rm between/sc-split
+cat >between/sc-split <<END
+#!/bin/sh
+trap "" "\$SENT"
+kill -s "\$SENT" "\$PPID"
+exec "$(command -v sc-split)" "\$@"
+END
+chmod +x between/sc-split
+between() { TMPDIR=$PWD/tmp SENT=$1 between/shapecond -q train.npy --spc 2 --steps 10 --refine 2 -o none; }
+test_that 'a signal between two stages ends the run by that signal and leaves nothing' '
+    for signal in TERM:15 HUP:1 PIPE:13; do
+        got=0
+        between ${signal%:*} || got=$?
+        test $got = $((128 + ${signal#*:}))
+        test ! -e none
+        test -z "$(ls -A tmp)"
+    done
+    (trap "" HUP && between HUP)
+    test -s none
+    rm none
+'
+test_that 'a signal within a stage ends it and the run' '
+    for wait in 0.3 0.6 1.2; do
+        TMPDIR=$PWD/tmp shapecond -q train.npy --spc 2 --steps 10000000 -o none &
+        job=$!
+        sleep $wait
+        kill -s TERM $job
+        got=0
+        wait $job || got=$?
+        test $got = 143
+        test ! -e none
+        test -z "$(ls -A tmp)"
+        refute grep -l "$PWD/[t]mp/shapecond-" /proc/[0-9]*/cmdline
+    done
+'
 test_that 'series of a few steps get a network that they do not vanish in' '
     for length in 1 2 4 7; do
         awk -v n=$length "BEGIN { for (i = 0; i < 40; i++) { printf i % 2; for (t = 0; t < n; t++) printf \",%g\", (i % 2) + (i * 7 + t * 3) % 10 / 10; print \"\" } }" >short.csv

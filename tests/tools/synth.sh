@@ -97,6 +97,13 @@ test_that 'a program as teacher gives what the network that it serves gives' '
         cmp -n 2496 network.npy program.npy # all but the notes
     done
 '
+test_that 'batches that no pipe holds go through, whatever the program says on standard error' '
+    sc-synth -q -t "$golden/synthesis.tch" -s "$golden/synthesis.slp" -n 300 --steps 3 small.npy -o network.npy
+    sc-synth -q -s "$golden/synthesis.slp" -n 300 --steps 3 small.npy -o program.npy \
+        --teacher-command "yes chatter | head -n 100000 >&2; exec $program well $golden/synthesis.tch" 2>said
+    cmp -n 150000 network.npy program.npy
+    test "$(grep -c chatter said)" = 100000
+'
 test_that 'a program that breaks the rules is refused with the reason' '
     with() { sc-synth -s "$golden/synthesis.slp" --teacher-command "$1" small.npy -o none; }
     fails 1 "small.npy: teacher command: was killed by signal 9" \
@@ -118,6 +125,36 @@ test_that 'a program ends when sc-synth is killed' '
     wait $! || true
     for wait in 1 2 3 4 5 6 7 8 9 10; do kill -0 "$(cat pid)" 2>/dev/null || break; sleep 0.5; done
     refute kill -0 "$(cat pid)"
+'
+# ends PID: within a second.  A zombie waits for nobody but whoever inherited it.
+ends() {
+    for ends_try in 1 2 3 4 5 6 7 8 9 10; do
+        if ! kill -0 "$1" 2>/dev/null || grep -q "^State:.*Z" "/proc/$1/status"; then return 0; fi
+        sleep 0.1
+    done
+    return 1
+}
+test_that 'a program that hangs ends, with all that it started, when sc-synth gets a signal' '
+    for signal in TERM:143 HUP:129; do
+        rm -f pid other
+        sc-synth -q -s "$golden/synthesis.slp" small.npy -o none \
+            --teacher-command "sleep 1000 & echo \$! >other; echo \$\$ >pid; exec sleep 1000" &
+        job=$!
+        for wait in 1 2 3 4 5 6 7 8 9 10; do test -s pid && break; sleep 0.2; done
+        kill -s ${signal%:*} $job
+        got=0
+        wait $job || got=$?
+        test $got = ${signal#*:}
+        ends "$(cat pid)"
+        ends "$(cat other)"
+        test ! -e none
+        test -z "$(ls -A | grep none)"
+    done
+'
+test_that 'what a program started does not outlive a run that ends well' '
+    sc-synth -q -s "$golden/synthesis.slp" -n 1 --steps 2 small.npy -o a \
+        --teacher-command "sleep 1000 & echo \$! >other; exec $program well $golden/synthesis.tch"
+    ends "$(cat other)"
 '
 python=$(python_with numpy)
 if [ -n "$python" ]; then

@@ -4,6 +4,7 @@
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/random.h"
 #include "condense/explain.h"
@@ -94,6 +95,98 @@ static void of_all_pairs_the_one_that_explains_most_is_chosen(void **state)
     }
 }
 
+/* Solves the n equations in m (n, n + 1) by elimination; the solution is the last column. */
+static void eliminate(size_t n, double m[])
+{
+    for (size_t j = 0; j < n; j++) {
+        for (size_t i = 0; i < n; i++) {
+            double factor = m[i * (n + 1) + j] / m[j * (n + 1) + j];
+
+            for (size_t k = j; i != j && k <= n; k++)
+                m[i * (n + 1) + k] -= factor * m[j * (n + 1) + k];
+        }
+    }
+    for (size_t j = 0; j < n; j++)
+        m[j * (n + 1) + n] /= m[j * (n + 1) + j];
+}
+
+/* As left_by, for any number of series, by the products of all pairs. */
+static double left_by_many(const struct problem *p, const size_t *chosen, size_t n)
+{
+    double mean = 0, error = 0, variance = 0, m[COUNT * (COUNT + 1)];
+    double z[COUNT];
+
+    for (size_t i = 0; i < COUNT; i++) {
+        mean += product(p, i, i, 0) / COUNT;
+        z[i] = ((double)p->logits[i * 2] - p->logits[i * 2 + 1]) / 2.0;
+    }
+    for (size_t a = 0; a < n; a++) {
+        for (size_t b = 0; b < n; b++)
+            m[a * (n + 1) + b] = product(p, chosen[a], chosen[b], mean) + (a == b) * 0.07 * mean;
+        m[a * (n + 1) + n] = z[chosen[a]];
+    }
+    eliminate(n, m);
+    for (size_t i = 0; i < COUNT; i++) {
+        double off = -z[i];
+
+        for (size_t a = 0; a < n; a++)
+            off += m[a * (n + 1) + n] * product(p, chosen[a], i, mean);
+        error += off * off;
+        variance += z[i] * z[i];
+    }
+    return error / variance;
+}
+
+/* Few series have weights; of many more than there are features, the features have them. */
+static void what_is_left_is_the_same_whatever_has_the_weights(void **state)
+{
+    (void)state;
+    for (size_t per_class = 1; per_class <= 7; per_class++) {
+        struct problem p;
+        size_t chosen[CLASSES * 7];
+        double apart;
+
+        make(&p, per_class);
+        assert_ok(explain_choose(&p.candidates, per_class, 1, chosen, &apart));
+        assert_near(apart, left_by_many(&p, chosen, CLASSES * per_class), 1e-9);
+    }
+}
+
+/* The products of all pairs would take gigabytes and many minutes here. */
+static void thousands_of_series_are_chosen_in_seconds(void **state)
+{
+    enum { MANY = 24000, HALF = MANY / CLASSES / 2 };
+    struct random_stream stream = random_stream(1, RANDOM_TEST, 0);
+    float *features = test_calloc(MANY, COLUMNS * sizeof *features);
+    float *logits = test_calloc(MANY, CLASSES * sizeof *logits);
+    int32_t *labels = test_calloc(MANY, sizeof *labels);
+    size_t *chosen = test_calloc(MANY, sizeof *chosen);
+    struct explain_candidates many = {.count = MANY,
+                                      .columns = COLUMNS,
+                                      .classes = CLASSES,
+                                      .features = features,
+                                      .logits = logits,
+                                      .labels = labels};
+    double apart;
+
+    (void)state;
+    for (size_t i = 0; i < MANY; i++) {
+        for (size_t k = 0; k < COLUMNS; k++)
+            features[i * COLUMNS + k] = (float)random_normal(&stream);
+        logits[i * CLASSES] = features[i * COLUMNS];
+        labels[i] = (int32_t)(i % CLASSES);
+    }
+    alarm(60); /* kills the test */
+    assert_ok(explain_choose(&many, HALF, 1, chosen, &apart));
+    alarm(0);
+    assert_true(apart < 1e-6);
+    assert_true(chosen[CLASSES * HALF - 1] < MANY);
+    test_free(features);
+    test_free(logits);
+    test_free(labels);
+    test_free(chosen);
+}
+
 static void no_series_is_chosen_twice_and_what_is_missing_is_said(void **state)
 {
     struct problem p;
@@ -131,6 +224,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(of_all_pairs_the_one_that_explains_most_is_chosen),
+        cmocka_unit_test(what_is_left_is_the_same_whatever_has_the_weights),
+        cmocka_unit_test(thousands_of_series_are_chosen_in_seconds),
         cmocka_unit_test(no_series_is_chosen_twice_and_what_is_missing_is_said),
         cmocka_unit_test(more_series_explain_more),
     };

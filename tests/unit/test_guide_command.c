@@ -4,6 +4,7 @@
 #include "support/check.h"
 
 #include <errno.h>
+#include <math.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -89,6 +90,12 @@ static void misbehave_at_forward(const struct served *served)
             ;
         exit(3);
     }
+    if (is_mode(served, "drip")) { /* something always comes, but never an answer */
+        const struct timespec moment = {.tv_nsec = 50000000};
+
+        for (fwrite("\x93NUMPY\1", 8, 1, stdout); fflush(stdout) == 0; nanosleep(&moment, NULL))
+            putchar(' ');
+    }
     if (is_mode(served, "stall")) {
         fputs("\x93NUMPY", stdout);
         fflush(stdout);
@@ -125,6 +132,30 @@ static void serve_forward(struct served *served)
     npy_array_free(&features);
 }
 
+static void misbehave_at_backward(const struct served *served, const size_t *series, float *dx,
+                                  float *dfeatures, float *apart)
+{
+    const size_t one[] = {1}, turned[] = {series[0], series[2], series[1]};
+    static const double large[] = {1e300};
+
+    if (is_mode(served, "steep"))
+        dx[served->count * CHANNELS * LENGTH - 1] = INFINITY;
+    if (is_mode(served, "steep-features"))
+        dfeatures[0] = NAN;
+    if (is_mode(served, "nowhere"))
+        *apart = NAN;
+    if (is_mode(served, "turned"))
+        answer(3, turned, dx);
+    if (is_mode(served, "again"))
+        answer(3, series, dx);
+    if (is_mode(served, "large"))
+        npy_write_data(stdout, NPY_FLOAT, 8, 1, one, large, NULL);
+    if (is_mode(served, "words"))
+        answer_text("the gradient");
+    if (is_mode(served, "killed-late"))
+        raise(SIGTERM);
+}
+
 static void serve_backward(struct served *served, const char *text)
 {
     const size_t series[] = {served->count, CHANNELS, LENGTH};
@@ -144,6 +175,7 @@ static void serve_backward(struct served *served, const char *text)
     served->guide.backward(served->guide.state, 0, &matching, dlogits.data, gradients,
                            gradients + floats, &apart);
     sent = (float)apart;
+    misbehave_at_backward(served, series, gradients, gradients + floats, &sent);
     answer(3, series, gradients);
     answer(2, distances, gradients + floats);
     answer(0, series, &sent);
@@ -284,6 +316,14 @@ static void every_way_to_break_the_protocol_is_an_error_that_says_which(void **s
         {"shape", "its logits must have the shape (3, 3), not (2, 3)"},
         {"flat", "its logits must have the shape (3, 3), not (9)"},
         {"more", "teacher command: "},
+        {"steep", "its gradients are not finite"},
+        {"steep-features", "its gradients of the features are not finite"},
+        {"nowhere", "its statistics are not finite"},
+        {"turned", "its gradients must have the shape (3, 2, 20), not (3, 20, 2)"},
+        {"again", "its gradients of the features must have the shape (3, 4), not (3, 2, 20)"},
+        {"large", "its gradients must have the shape (3, 2, 20), not (1)"},
+        {"words", "its gradients must have the shape (3, 2, 20), not ()"},
+        {"killed-late", "was killed by signal 15"},
     };
 
     (void)state;
@@ -305,6 +345,8 @@ static void a_program_that_hangs_is_given_up_and_killed(void **state)
     assert_no_child();
     assert_fails("no logits within 0.3 seconds", condense_with("stall", 0.3, false, &condensed));
     assert_no_child();
+    assert_fails("no logits within 0.3 seconds", condense_with("drip", 0.3, false, &condensed));
+    assert_no_child();
     assert_ok(condense_with("linger", 20, false, &condensed));
     dataset_free(&condensed);
     assert_no_child();
@@ -317,7 +359,7 @@ static void sending_much_never_hangs(void **state)
         const char *command, *message;
     } cases[] = {
         {"while :; do echo y; done", "wrote before it was asked"},
-        {"exec sleep 100", "read nothing within 0.3 seconds"},
+        {"exec sleep 100", "did not read what it was sent within 0.3 seconds"},
         {"exec true", "exited with status 0"},
         {"exec <&- >&-; exec sleep 100", "closed its input or output"},
     };
@@ -336,6 +378,52 @@ static void sending_much_never_hangs(void **state)
     free(bytes);
 }
 
+/* Whether a process ends within a second. */
+static bool ends(pid_t process)
+{
+    const struct timespec moment = {.tv_nsec = 10000000};
+
+    for (int i = 0; i < 100; i++) {
+        char path[64], state = '?';
+        FILE *file;
+
+        snprintf(path, sizeof path, "/proc/%d/stat", (int)process);
+        file = fopen(path, "r");
+        if (!file)
+            return true;
+        /* A zombie waits for whoever inherited it. */
+        if (fscanf(file, "%*d (%*[^)]) %c", &state) != 1 || state == 'Z') {
+            fclose(file);
+            return true;
+        }
+        fclose(file);
+        nanosleep(&moment, NULL);
+    }
+    return false;
+}
+
+static void nothing_that_the_program_started_stays(void **state)
+{
+    static const char *const commands[] = {"sleep 1000 >&- <&- & echo $!; cat",
+                                           "sleep 1000 & echo $!; exec >&- <&-; exit 3",
+                                           "sleep 1000 & echo $!; while :; do :; done"};
+
+    (void)state;
+    for (size_t i = 0; i < sizeof commands / sizeof *commands; i++) {
+        struct coprocess coprocess;
+        char text[32] = "";
+
+        assert_ok(coprocess_start(commands[i], 20, &coprocess));
+        coprocess_expect(&coprocess, sizeof text - 1);
+        assert_true(coprocess_read(&coprocess, text, sizeof text - 1) > 0);
+        coprocess.hopeless = i == 2;
+        coprocess_end(&coprocess);
+        assert_no_child();
+        assert_true(atoi(text) > 1);
+        assert_true(ends(atoi(text)));
+    }
+}
+
 static void what_is_sent_comes_back_from_cat(void **state)
 {
     struct coprocess coprocess;
@@ -347,7 +435,7 @@ static void what_is_sent_comes_back_from_cat(void **state)
         bytes[i] = (char)(i * 7);
     assert_ok(coprocess_start("cat", 20, &coprocess));
     assert_ok(coprocess_send(&coprocess, bytes, sizeof bytes));
-    coprocess.allowance = sizeof back;
+    coprocess_expect(&coprocess, sizeof back);
     while (got < sizeof back) {
         ssize_t part = coprocess_read(&coprocess, back + got, sizeof back - got);
 
@@ -366,6 +454,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(every_way_to_break_the_protocol_is_an_error_that_says_which),
         cmocka_unit_test(a_program_that_hangs_is_given_up_and_killed),
         cmocka_unit_test(sending_much_never_hangs),
+        cmocka_unit_test(nothing_that_the_program_started_stays),
         cmocka_unit_test(what_is_sent_comes_back_from_cat),
     };
     ssize_t length = readlink("/proc/self/exe", self, sizeof self - 1);

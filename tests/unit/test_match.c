@@ -471,6 +471,48 @@ static void experts_come_back_from_their_file(void **state)
     dataset_free(&set);
 }
 
+/* Reads a file of that text and of `shape` floats that are 0 but for one. */
+static struct error *read_made(const char *text, const size_t shape[3], float odd)
+{
+    char path[] = "/tmp/test_match.XXXXXX";
+    FILE *stream = fdopen(mkstemp(path), "w");
+    float *points = calloc(shape[0] * shape[1] * shape[2] + 1, sizeof *points);
+    struct experts experts;
+    struct error *error;
+
+    assert_true(stream && points);
+    points[shape[2] + 1] = odd;
+    assert_int_equal(npy_write_strings(stream, &text, 0, 1, NULL), 0);
+    assert_int_equal(npy_write_data(stream, NPY_FLOAT, 4, 3, shape, points, NULL), 0);
+    fclose(stream);
+    error = experts_read(path, &experts);
+    experts_free(&experts);
+    unlink(path);
+    free(points);
+    return error;
+}
+
+static void files_that_are_no_experts_are_refused_with_the_reason(void **state)
+{
+    /* 2 * 3 * 3 + 3 for the convolution, 6 for the norm, 3 * 4 * 2 + 2 for the last layer */
+    static const char good[] = "cnn depth=1 width=3 channels=2 length=8 classes=2\ntowers=1\n";
+    static const char seeing[] =
+        "cnn depth=1 width=3 channels=2 length=8 classes=2 features=5\ntowers=1\n";
+    enum { PARAMETERS = 21 + 6 + 26 };
+
+    (void)state;
+    assert_ok(read_made(good, (size_t[]){2, 3, PARAMETERS}, 1));
+    assert_fails("expert 1, epoch 1: a parameter is not a number, or infinite",
+                 read_made(good, (size_t[]){2, 3, PARAMETERS}, NAN));
+    assert_fails("54 parameters, but the network has 53",
+                 read_made(good, (size_t[]){2, 3, PARAMETERS + 1}, 1));
+    assert_fails("experts have no shapelet features, these have 5",
+                 read_made(seeing, (size_t[]){2, 3, PARAMETERS + 10}, 1));
+    assert_fails("no expert that was trained", read_made(good, (size_t[]){2, 1, PARAMETERS}, 1));
+    assert_fails("not a file of experts",
+                 read_made("something else", (size_t[]){2, 3, PARAMETERS}, 1));
+}
+
 static void two_towers_share_the_bound_of_their_last_layer(void **state)
 {
     struct architecture architecture =
@@ -509,6 +551,7 @@ int main(void)
         cmocka_unit_test(the_gradients_of_trajectories_are_their_slopes),
         cmocka_unit_test(batches_hold_different_series_of_their_class),
         cmocka_unit_test(experts_come_back_from_their_file),
+        cmocka_unit_test(files_that_are_no_experts_are_refused_with_the_reason),
         cmocka_unit_test(two_towers_share_the_bound_of_their_last_layer),
     };
 

@@ -10,6 +10,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/coprocess.h"
 #include "base/parallel.h"
 #include "common/progress.h"
 
@@ -334,9 +335,11 @@ static int parse_letters(char **argv, void *options)
     return 1;
 }
 
-static void remove_temporaries(int signal_number)
+/* Leaves no temporary files and no child behind. */
+static void clean_up(int signal_number)
 {
     output_abort_all_from_signal();
+    coprocess_kill_from_signal();
     signal(signal_number, SIG_DFL);
     raise(signal_number);
 }
@@ -344,7 +347,7 @@ static void remove_temporaries(int signal_number)
 static void catch_signals(void)
 {
     static const int fatal[] = {SIGHUP, SIGINT, SIGTERM, SIGPIPE};
-    struct sigaction action = {.sa_handler = remove_temporaries};
+    struct sigaction action = {.sa_handler = clean_up};
 
     for (size_t i = 0; i < sizeof fatal / sizeof *fatal; i++) {
         struct sigaction before;
@@ -353,6 +356,8 @@ static void catch_signals(void)
         if (sigaction(fatal[i], NULL, &before) == 0 && before.sa_handler != SIG_IGN)
             sigaction(fatal[i], &action, NULL);
     }
+    /* A file that may not grow any more is an error of writing, like a full disk. */
+    signal(SIGXFSZ, SIG_IGN);
 }
 
 /* What no program can make sense of. */

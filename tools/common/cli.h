@@ -74,7 +74,7 @@ struct cli_program {
 
 /* Reads the command line into options, whose defaults the caller has set (seed, threads and quiet
  * start as 0, threads as what SHAPECOND_THREADS says).  Handles --help and --version, sets the
- * thread count, installs signal handlers that remove temporary files. */
+ * thread count, installs signal handlers that remove temporary files and end a child. */
 void cli_parse(int argc, char **argv, const struct cli_program *program, void *options);
 
 /* Prints "program: message" and exits with 1 if there is an error. */

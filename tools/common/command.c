@@ -16,23 +16,43 @@ extern char **environ;
 
 enum { MOST_WORDS = 64 };
 
-/* The program that runs now; signals are passed on to it. */
+/* The program that runs now, and the signal that ends all: it is passed on to the program, and no
+ * other is started.  Only then this process, which outlives its children to clean up behind them,
+ * ends by the signal, too. */
 static volatile pid_t running;
+static volatile sig_atomic_t stopped_by;
 
-static void pass_on(int signal_number)
+static void stop(int signal_number)
 {
+    stopped_by = signal_number;
     if (running > 0)
         kill(running, signal_number);
 }
 
-/* This process outlives its children, to clean up behind them. */
 static void catch_signals(void)
 {
-    struct sigaction action = {.sa_handler = pass_on, .sa_flags = SA_RESTART};
+    static const int fatal[] = {SIGHUP, SIGINT, SIGTERM, SIGPIPE};
+    struct sigaction action = {.sa_handler = stop, .sa_flags = SA_RESTART};
 
-    sigaction(SIGINT, &action, NULL);
-    sigaction(SIGTERM, &action, NULL);
-    sigaction(SIGHUP, &action, NULL);
+    for (size_t i = 0; i < sizeof fatal / sizeof *fatal; i++) {
+        struct sigaction before;
+
+        /* What was ignored when the program started stays ignored (nohup). */
+        if (sigaction(fatal[i], NULL, &before) == 0 && before.sa_handler != SIG_IGN)
+            sigaction(fatal[i], &action, NULL);
+    }
+}
+
+/* Ends by the signal that came, if one did. */
+static void check_stopped(struct command_runner *runner)
+{
+    int signal_number = stopped_by;
+
+    if (!signal_number)
+        return;
+    command_end(runner);
+    signal(signal_number, SIG_DFL);
+    raise(signal_number);
 }
 
 void command_begin(struct command_runner *runner, const char *folder,
@@ -41,6 +61,7 @@ void command_begin(struct command_runner *runner, const char *folder,
     const char *base = getenv("TMPDIR");
 
     *runner = (struct command_runner){.temporary = !folder, .common = common};
+    catch_signals();
     if (folder) {
         runner->folder = strdup(folder);
         if (mkdir(folder, 0777) && errno != EEXIST)
@@ -52,7 +73,6 @@ void command_begin(struct command_runner *runner, const char *folder,
     }
     if (!runner->folder)
         cli_check(error_memory("a file name"));
-    catch_signals();
 }
 
 static int remove_entry(const char *path, const struct stat *status, int kind, struct FTW *walk)
@@ -123,13 +143,51 @@ static void fail(struct command_runner *runner, const char *program, const char 
     cli_check(error_make("%s %s", program, how));
 }
 
+/* Starts the program; no signal may come before it is known whom to pass it on to. */
+static bool start(const char *path, const char *const *words)
+{
+    posix_spawnattr_t attributes;
+    sigset_t all, before;
+    pid_t child = 0;
+    bool started = false;
+
+    if (!path || posix_spawnattr_init(&attributes))
+        return false;
+    sigfillset(&all);
+    sigprocmask(SIG_BLOCK, &all, &before);
+    posix_spawnattr_setsigmask(&attributes, &before);
+    posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGMASK);
+    if (!stopped_by)
+        started = !posix_spawnp(&child, path, NULL, &attributes, (char *const *)(uintptr_t)words,
+                                environ);
+    running = started ? child : 0;
+    sigprocmask(SIG_SETMASK, &before, NULL);
+    posix_spawnattr_destroy(&attributes);
+    return started;
+}
+
+/* Its status.  It is forgotten only when no signal can go to it any more. */
+static int finish(void)
+{
+    siginfo_t info;
+    pid_t child = running;
+    int status = 0;
+
+    while (waitid(P_PID, (id_t)child, &info, WEXITED | WNOWAIT) && errno == EINTR)
+        ;
+    running = 0;
+    while (waitpid(child, &status, 0) < 0 && errno == EINTR)
+        ;
+    return status;
+}
+
 void command_run(struct command_runner *runner, const char *program, const char *const *words)
 {
     char seed[32], threads[32], *path = program_path(program);
     const char *all[MOST_WORDS] = {program};
     size_t count = 1;
-    int status;
-    pid_t child;
+    bool started;
+    int status = 0;
 
     for (; *words && count < MOST_WORDS - 6; words++) {
         if (**words)
@@ -143,13 +201,13 @@ void command_run(struct command_runner *runner, const char *program, const char 
     all[count++] = threads;
     if (runner->common->quiet)
         all[count++] = "--quiet";
-    if (!path || posix_spawnp(&child, path, NULL, NULL, (char *const *)(uintptr_t)all, environ))
-        fail(runner, program, "cannot be started");
-    running = child;
-    while (waitpid(child, &status, 0) < 0 && errno == EINTR)
-        ;
-    running = 0;
+    started = start(path, all);
     free(path);
+    if (started)
+        status = finish();
+    check_stopped(runner);
+    if (!started)
+        fail(runner, program, "cannot be started");
     if (WIFSIGNALED(status))
         fail(runner, program, "was stopped by a signal");
     if (status)

@@ -27,8 +27,9 @@ void command_end(struct command_runner *runner);
 const char *command_file(struct command_runner *runner, const char *name);
 
 /* Says the command on standard error (unless --quiet) and runs it with the seed and threads of this
- * program; a program that fails ends this one, too.  The words end with NULL; empty ones are left
- * out.  Programs are taken from the folder that this one is in. */
+ * program; a program that fails ends this one, too, and so does a signal to this one, which the
+ * program gets as well and which may come between two programs.  The words end with NULL; empty
+ * ones are left out.  Programs are taken from the folder that this one is in. */
 void command_run(struct command_runner *runner, const char *program, const char *const *words);
 
 #define COMMAND(runner, program, ...)                                                              \
