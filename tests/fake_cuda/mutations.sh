@@ -1,17 +1,18 @@
 #!/bin/sh
-# mutations.sh [-b BUILD] [-f FIRST] [-l LAST]: breaks the CUDA sources in one place after another (an
+# mutations.sh [-b BUILD] [-f FIRST] [-l LAST] [-n NUMBERS]: breaks the CUDA sources in one place after another (an
 # off-by-one, a lost term, a wrong index, a wait left out) and runs the tests on each: every one of
 # them must fail.  Takes minutes; run it by hand after `make check` when kernels or their tests
-# change.  Mutants are numbered, so that a run can go on where another stopped.  Ends with how many
-# were tried and how many live.
+# change.  Mutants are numbered, so that a run can go on where another stopped, or try some again.
+# Ends with how many were tried and how many live.
 set -u
 cd "$(dirname "$0")/../.." || exit 1
-build=build first=1 last=1000000
-while getopts b:f:l: option; do
+build=build first=1 last=1000000 numbers=
+while getopts b:f:l:n: option; do
     case $option in
     b) build=$OPTARG ;;
     f) first=$OPTARG ;;
     l) last=$OPTARG ;;
+    n) numbers=" $OPTARG " ;;
     *) exit 2 ;;
     esac
 done
@@ -65,6 +66,7 @@ tests_pass() {
 is_due() {
     number=$((number + 1))
     [ "$number" -ge "$first" ] && [ "$number" -le "$last" ] || return 1
+    case $numbers in '' | *" $number "*) ;; *) return 1 ;; esac
     rm -rf "$work/cuda"
     cp -r cuda "$work/cuda"
     tried=$((tried + 1))

@@ -159,7 +159,8 @@ static void compare_passes(const struct problem *p, double tolerance)
     free_results(&b);
 }
 
-/* Every kind of normalisation, activation and pooling, odd sizes, one channel, wide rows. */
+/* Every kind of normalisation, activation and pooling, odd sizes, one channel, wide rows, rows that
+ * nothing is filled up in. */
 static const char *const networks[] = {
     "cnn depth=2 width=5 norm=batch act=relu pool=max channels=2 length=13 classes=3 features=2",
     "cnn depth=2 width=33 norm=batch act=sigmoid pool=mean channels=1 length=11 classes=2",
@@ -171,6 +172,9 @@ static const char *const networks[] = {
     "cnn depth=2 width=6 norm=layer act=relu pool=max channels=2 length=10 classes=3",
     "cnn depth=2 width=6 kernel=5 norm=none act=sigmoid pool=max channels=2 length=9 classes=2",
     "cnn depth=2 width=4 kernel=1 norm=batch act=relu pool=mean channels=3 length=6 classes=2",
+    "cnn depth=2 width=16 norm=batch act=sigmoid pool=mean channels=1 length=9 classes=2",
+    "cnn depth=1 width=32 norm=instance act=leaky pool=max channels=2 length=7 classes=2",
+    "cnn depth=1 width=16 norm=layer act=sigmoid pool=none channels=1 length=6 classes=3",
 };
 
 static void all_phases_are_those_of_the_processor(void **state)
