@@ -1,9 +1,10 @@
 #!/bin/sh
-# mutations.sh [-b BUILD] [-f FIRST] [-l LAST] [-n NUMBERS]: breaks the CUDA sources in one place after another (an
-# off-by-one, a lost term, a wrong index, a wait left out) and runs the tests on each: every one of
-# them must fail.  Takes minutes; run it by hand after `make check` when kernels or their tests
-# change.  Mutants are numbered, so that a run can go on where another stopped, or try some again.
-# Ends with how many were tried and how many live.
+# mutations.sh [-b BUILD] [-f FIRST] [-l LAST] [-n NUMBERS]
+# Breaks the CUDA sources in one place after another (an off-by-one, a lost term, a wrong index, a
+# wait left out) and runs the tests on each: every one of them must fail.  Takes minutes; run it by
+# hand after `make check` when kernels or their tests change.  Mutants are numbered, so that a run
+# can go on where another stopped, or try some again.  Ends with how many were tried and how many
+# live.
 set -u
 cd "$(dirname "$0")/../.." || exit 1
 build=build first=1 last=1000000 numbers=
