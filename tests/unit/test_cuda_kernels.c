@@ -439,6 +439,40 @@ static void convolutions_that_cudnn_does_not_have_are_made_of_products(void **st
     assert_null(gpu()->fault());
 }
 
+/* ---- Stages (test_cuda_network.c has the rest) ---- */
+
+/* Inside of networks there is other memory behind the results. */
+static void stages_write_nothing_behind_their_results(void **state)
+{
+    enum { COUNT = 3, STEPS = 7, POOLED = 3, STRIDE = 16 };
+    struct stage stage = {.shape = {.norm = NORM_NONE,
+                                    .act = ACTIVATION_LEAKY_RELU,
+                                    .pool = POOL_MEAN,
+                                    .steps = STEPS,
+                                    .pooled = POOLED,
+                                    .channels = STRIDE,
+                                    .stride = STRIDE,
+                                    .input_sample = STEPS * STRIDE,
+                                    .output_sample = POOLED * STRIDE},
+                          .samples = COUNT,
+                          .blocks = 1};
+    struct both z = both_normal(COUNT * STEPS * STRIDE, 1),
+                p = both_normal(COUNT * POOLED * STRIDE, 2);
+    struct both rows = both_normal(STAGE_ROWS * STRIDE, 3);
+
+    (void)state;
+    stage.rows = rows.on_gpu;
+    gpu()->stage_reduce(&stage, NULL, NULL);
+    gpu()->stage_forward(&stage, 0, COUNT, z.on_gpu, p.on_gpu);
+    stage.rows = rows.on_cpu;
+    backend_cpu()->stage_reduce(&stage, NULL, NULL);
+    backend_cpu()->stage_forward(&stage, 0, COUNT, z.on_cpu, p.on_cpu);
+    assert_close(&p, 1e-6);
+    free_both(&z);
+    free_both(&p);
+    free_both(&rows);
+}
+
 /* ---- Small grids ---- */
 
 static void grids_too_small_for_the_work_go_round(void **state)
@@ -510,6 +544,7 @@ int main(void)
         cmocka_unit_test(losses_and_their_tangents_are_those_of_the_processor),
         cmocka_unit_test(convolutions_of_any_shape_are_those_of_the_processor),
         cmocka_unit_test(convolutions_that_cudnn_does_not_have_are_made_of_products),
+        cmocka_unit_test(stages_write_nothing_behind_their_results),
         cmocka_unit_test(grids_too_small_for_the_work_go_round),
         cmocka_unit_test(memory_that_is_not_there_is_told),
         cmocka_unit_test(the_first_fault_is_kept_and_told),
