@@ -266,17 +266,20 @@ enum { GUARD = 0 };
 enum { GUARD = 256 };
 #endif
 
-/* What is in them, for each piece another: signalling NaNs, which no arithmetic leaves as they are,
- * and which are found out when they are copied from one to the other. */
-static uint32_t guard_word(const char *piece)
+/* What is in them, for each piece another, so that copies from one to the other are found out:
+ * signalling NaNs and tiny numbers in turn, tiny as doubles, which arithmetic does not leave as
+ * they are. */
+static uint64_t guard_word(const char *piece)
 {
-    return 0x7fa00000 | ((uint32_t)((uintptr_t)piece >> 8) & 0xfffff);
+    uint64_t own = (uintptr_t)piece >> 8 & 0xfffff;
+
+    return (0x00a00000 | own) << 32 | 0x7fa00000 | own;
 }
 
 /* Fills, or checks, the guards on both sides. */
 static bool guards_are_whole(char *piece, size_t bytes, bool fill)
 {
-    uint32_t word = guard_word(piece);
+    uint64_t word = guard_word(piece);
     bool whole = true;
 
     for (size_t k = 0; k < 2 * GUARD; k++) {
