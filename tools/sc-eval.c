@@ -96,8 +96,8 @@ static struct training_cli choose_training(const struct eval_cli *opt, const str
     if (training.optimiser == TRAINING_AUTO)
         training.optimiser = small && opt->shapelets.pool ? OPTIMISER_SGD : OPTIMISER_ADAMW;
     if (isnan(training.rate))
-        training.rate =
-            student_rate(training.optimiser == OPTIMISER_SGD, soft, train->dataset.classes);
+        training.rate = student_rate(training.optimiser == OPTIMISER_SGD, soft,
+                                     train->dataset.classes, train->dataset.count);
     return training;
 }
 

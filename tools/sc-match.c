@@ -141,17 +141,8 @@ static void prepare_unroll(struct match_cli *opt, const struct examples *set,
             cli_check(check_per_class(from, opt->match.per_class));
         opt->match.from = &from->dataset;
     }
+    shapelets_transform(&opt->shapelets, source->pool, &set->dataset, transform);
     if (source->pool) {
-        const struct shapelet_pool *pool = source->pool;
-
-        if (pool->steps != set->dataset.length || pool->classes != set->dataset.classes)
-            cli_check(error_make("%s: found in series of %zu steps and %zu classes, these have %zu "
-                                 "and %zu",
-                                 opt->shapelets.pool, pool->steps, pool->classes,
-                                 set->dataset.length, set->dataset.classes));
-        cli_check(error_in(opt->shapelets.pool,
-                           transform_make(source->pool, set->dataset.channels, set->dataset.length,
-                                          source->window, transform)));
         opt->match.transform = transform;
         opt->match.features = set->features;
     }

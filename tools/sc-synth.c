@@ -123,22 +123,6 @@ static void match_provenance(const struct teacher *teacher, const struct shapele
         cli_check(error_make("%s was trained with --window=%s", file_shown(opt->teacher), window));
 }
 
-static void make_transform(const struct synth_options *opt, const struct shapelet_pool *pool,
-                           const struct dataset *set, struct transform *transform)
-{
-    const char *name = opt->shapelets.pool;
-
-    *transform = (struct transform){0};
-    if (!name)
-        return;
-    if (pool->steps != set->length || pool->classes != set->classes)
-        cli_check(error_make("%s: found in series of %zu steps and %zu classes, these have %zu and "
-                             "%zu",
-                             name, pool->steps, pool->classes, set->length, set->classes));
-    cli_check(error_in(name, transform_make(pool, set->channels, set->length,
-                                            shapelets_window(opt->shapelets.window), transform)));
-}
-
 static void open_guide(const struct synth_options *opt, const struct teacher *teacher,
                        const struct dataset *set, const struct transform *transform,
                        struct guide *guide)
@@ -215,7 +199,7 @@ int main(int argc, char **argv)
         cli_check(teacher_read(opt.teacher, device.backend, &teacher));
     match_provenance(&teacher, &pool, &opt);
     cli_check(dataset_read(cli_input(&opt.common), opt.labels, DATASET_LABELLED, &set));
-    make_transform(&opt, &pool, &set, &transform);
+    shapelets_transform(&opt.shapelets, &pool, &set, &transform);
     cli_check(transform_to_device(&transform, opt.shapelets.pool ? device.transform : NULL));
     /* Before the work, so that a place where nothing can be written is known at once. */
     cli_open_output(opt.common.output, true, &output);

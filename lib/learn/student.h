@@ -28,10 +28,11 @@ struct student_options {
  * temperature, times its square, so that the step size does not depend on it. */
 struct loss student_loss(bool soft, double temperature);
 
-/* The learning rate for a student, by AdamW or SGD with momentum, that was best on validation data
- * of many sets (pipelines/README).  Soft labels of many classes hardly differ from one another and
- * take larger steps. */
-double student_rate(bool sgd, bool soft, size_t classes);
+/* The learning rate for a student of `count` series, by AdamW or SGD with momentum, that was best
+ * on validation data (pipelines/README).  Soft labels of many classes hardly differ from one
+ * another and take larger steps; a few series take smaller ones, as the statistics of such a batch
+ * leap. */
+double student_rate(bool sgd, bool soft, size_t classes, size_t count);
 
 /* A batch size of at most `batch` that cuts `count` series into batches of nearly the same size: a
  * last batch of one or two would spoil the statistics of batch normalisation. */

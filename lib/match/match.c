@@ -4,15 +4,16 @@
 #include "match/match.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "data/scale.h"
 #include "learn/student.h"
-#include "match/checkpoint.h"
 #include "match/method.h"
 #include "match/start.h"
 #include "nn/backend_cpu.h"
+#include "nn/checkpoint.h"
 #include "nn/memory.h"
 
 const char *const match_method_names[] = {"dc", "dsa", "dm", "mtt", "condtsc", "unroll", NULL};
@@ -78,6 +79,7 @@ void match_fill_in(struct match_options *options, size_t classes)
 {
     struct match_options *o = options;
     bool unrolls = o->method == MATCH_UNROLL, follows = match_needs_experts(o->method);
+    size_t series;
 
     fill_size(&o->per_class, 10);
     if (o->start == MATCH_START_DEFAULT)
@@ -94,7 +96,8 @@ void match_fill_in(struct match_options *options, size_t classes)
     fill_size(&o->student_steps, unrolls ? 400 : 10);
     fill_size(&o->expert_epochs, 2);
     fill_size(&o->latest_start, 4);
-    fill_real(&o->student_rate, unrolls ? student_rate(true, true, classes) : 0.02);
+    series = o->from ? o->from->count : o->per_class * classes;
+    fill_real(&o->student_rate, unrolls ? student_rate(true, true, classes, series) : 0.02);
     fill_real(&o->student_rate_rate, 0.05);
     fill_real(&o->embedding_weight, 1);
     fill_real(&o->label_rate, unrolls ? 0.05 : 0);
@@ -118,7 +121,9 @@ struct condensation {
     void *state;
     struct group groups[GROUPS]; /* series, soft labels, logarithm of the step size */
     struct match_result *result;
-    struct match_checkpoint checkpoint;
+    struct checkpoint checkpoint;
+    char fingerprint[DIGEST_TEXT];
+    size_t step;       /* steps gone through */
     double head, tail; /* sums of losses */
     double square;     /* mean square of the gradients of the series of late */
 };
@@ -231,37 +236,52 @@ static void fingerprint(const struct condensation *m, char text[DIGEST_TEXT])
     digest_finish(&digest, text);
 }
 
-/* Everything that changes from step to step. */
+/* Everything that changes from step to step, but for a few numbers. */
 static void lay_out_checkpoint(struct condensation *m)
 {
-    struct match_checkpoint *checkpoint = &m->checkpoint;
+    struct checkpoint *checkpoint = &m->checkpoint;
     size_t kept = 0;
     float *values = m->method->kept ? m->method->kept(m->state, &kept) : NULL;
 
-    fingerprint(m, checkpoint->fingerprint);
-    checkpoint->numbers[0] = &m->head;
-    checkpoint->numbers[1] = &m->tail;
-    checkpoint->numbers[2] = &m->square;
-    match_checkpoint_add(checkpoint, "kept", values, kept);
+    fingerprint(m, m->fingerprint);
+    *checkpoint = (struct checkpoint){.kind = "matching",
+                                      .network = "none",
+                                      .fingerprint = m->fingerprint,
+                                      .backend = backend_cpu()};
+    checkpoint_add(checkpoint, "kept", values, kept);
     for (size_t i = 0; i < GROUPS; i++) {
         struct group *group = &m->groups[i];
 
-        match_checkpoint_add(checkpoint, group->name, group->values, group->count);
-        match_checkpoint_add(checkpoint, group->first, group->optimiser.first, group->count);
-        match_checkpoint_add(checkpoint, group->second, group->optimiser.second, group->count);
+        checkpoint_add(checkpoint, group->name, group->values, group->count);
+        checkpoint_add(checkpoint, group->first, group->optimiser.first, group->count);
+        checkpoint_add(checkpoint, group->second, group->optimiser.second, group->count);
     }
+}
+
+/* Doubles as C's hexadecimal numbers, so that nothing is lost. */
+static struct error *write_checkpoint(const struct condensation *m)
+{
+    char progress[CHECKPOINT_PROGRESS];
+
+    snprintf(progress, sizeof progress, "step=%zu %a %a %a", m->step, m->head, m->tail, m->square);
+    return checkpoint_write(m->problem.options->checkpoint, &m->checkpoint, progress);
 }
 
 static struct error *resume(struct condensation *m)
 {
     const char *path = m->problem.options->checkpoint;
+    char progress[CHECKPOINT_PROGRESS];
+    bool found;
 
     lay_out_checkpoint(m);
     if (!path)
         return NULL;
-    TRY(match_checkpoint_read(path, &m->checkpoint));
+    TRY(checkpoint_read(path, &m->checkpoint, progress, &found));
+    if (found &&
+        sscanf(progress, "step=%zu %la %la %la", &m->step, &m->head, &m->tail, &m->square) != 4)
+        return checkpoint_strange(path, &m->checkpoint);
     for (size_t i = 0; i < GROUPS; i++)
-        m->groups[i].optimiser.steps = m->checkpoint.step;
+        m->groups[i].optimiser.steps = m->step;
     return NULL;
 }
 
@@ -348,15 +368,15 @@ static struct error *take_all_steps(struct condensation *m)
     const struct match_options *options = m->problem.options;
     size_t tenth = options->steps / 10 + 1;
 
-    for (size_t step = m->checkpoint.step; step < options->steps; step++) {
+    for (size_t step = m->step; step < options->steps; step++) {
         double loss;
 
         TRY(take_step(m, step, &loss));
         m->head += step < tenth ? loss / (double)tenth : 0;
         m->tail += step + tenth >= options->steps ? loss / (double)tenth : 0;
-        m->checkpoint.step = step + 1;
+        m->step = step + 1;
         if (options->checkpoint && (step + 1) % options->checkpoint_every == 0)
-            TRY(match_checkpoint_write(options->checkpoint, &m->checkpoint));
+            TRY(write_checkpoint(m));
         if (options->progress)
             options->progress(options->context, step + 1, options->steps, loss);
     }

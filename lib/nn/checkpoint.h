@@ -1,28 +1,40 @@
-/* The state of an interrupted training in a file (internal to lib/nn): a .tch whose tensors are
- * flat arrays and whose first note holds the numbers. */
+/* The state of an interrupted run in a file: a .tch whose tensors are flat arrays and whose note
+ * says whose it is and how far it was. */
 #ifndef SC_NN_CHECKPOINT_H
 #define SC_NN_CHECKPOINT_H
 
+#include <stdbool.h>
+#include <stddef.h>
+
 #include "digest.h"
-#include "nn/network.h"
-#include "nn/optimiser.h"
-#include "nn/train.h"
+#include "error.h"
+#include "nn/backend.h"
+#include "tch.h"
+
+enum { CHECKPOINT_ARRAYS = 10, CHECKPOINT_PROGRESS = 256 };
 
 struct checkpoint {
-    const struct network *network;
-    char fingerprint[DIGEST_TEXT]; /* of everything that the result depends on */
-    size_t epoch;                  /* gone through */
-    struct train_result best;      /* so far */
-    /* Memory of the backend: */
-    float *parameters, *buffers;
-    float *best_parameters, *best_buffers;
-    struct optimiser *optimiser;
+    const char *kind;              /* of the run, one word: "training" */
+    const char *network;           /* its text, for whoever looks at the file */
+    const char *fingerprint;       /* of everything that the result depends on, one word */
+    const struct backend *backend; /* whose memory the arrays are in */
+    size_t count;
+    struct tch_tensor arrays[CHECKPOINT_ARRAYS];
 };
 
-struct error *checkpoint_write(const char *path, const struct checkpoint *checkpoint) MUST_CHECK;
+/* Adds an array; one of no length is left out. */
+void checkpoint_add(struct checkpoint *checkpoint, const char *name, float *values, size_t count);
 
-/* Fills the state if there is such a file (*found).  One of another run is an error. */
-struct error *checkpoint_read(const char *path, struct checkpoint *checkpoint,
-                              bool *found) MUST_CHECK;
+/* progress: one line of text. */
+struct error *checkpoint_write(const char *path, const struct checkpoint *checkpoint,
+                               const char *progress) MUST_CHECK;
+
+/* Fills the arrays and says how far the run was, if there is such a file (*found).  One of another
+ * run is an error. */
+struct error *checkpoint_read(const char *path, const struct checkpoint *checkpoint,
+                              char progress[CHECKPOINT_PROGRESS], bool *found) MUST_CHECK;
+
+/* What to return when the progress that was read makes no sense. */
+struct error *checkpoint_strange(const char *path, const struct checkpoint *checkpoint) MUST_CHECK;
 
 #endif

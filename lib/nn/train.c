@@ -8,8 +8,8 @@
 #include <string.h>
 
 #include "base/random.h"
-#include "nn/checkpoint.h"
 #include "nn/memory.h"
+#include "nn/train_checkpoint.h"
 
 enum { CHECKPOINT_EVERY = 10, EVALUATION_BATCH = 256 };
 
@@ -87,7 +87,7 @@ struct training {
     float *parameters, *buffers; /* now */
     float *best_parameters, *best_buffers;
     struct repeated step; /* on a batch of full size */
-    struct checkpoint state;
+    struct train_checkpoint state;
 };
 
 /* Rows of nothing have a place, too. */
@@ -383,7 +383,7 @@ static struct error *save_if_due(struct training *t, bool now)
     if (!t->options->checkpoint ||
         (!now && t->state.epoch % (every ? every : CHECKPOINT_EVERY) != 0))
         return NULL;
-    return checkpoint_write(t->options->checkpoint, &t->state);
+    return train_checkpoint_write(t->options->checkpoint, &t->state);
 }
 
 static bool validation_is_due(const struct training *t)
@@ -457,7 +457,7 @@ static struct error *run(struct training *t, struct train_result *result)
 
     if (t->options->checkpoint) {
         TRY(take_fingerprint(t));
-        TRY(checkpoint_read(t->options->checkpoint, &t->state, &found));
+        TRY(train_checkpoint_read(t->options->checkpoint, &t->state, &found));
     }
     go_on = t->state.epoch < t->options->epochs && !patience_is_over(t);
     while (go_on)

@@ -4,38 +4,12 @@ gradient matching, distribution matching, and trajectories with one and two towe
     python3 matching.py            writes matching.npy beside this script
 
 The test that reads it, array by array in this order, is tests/unit/test_match_golden.c."""
-import os
-import sys
-
-import numpy as np
 import torch
 from torch.nn import functional as F
 
-torch.set_default_dtype(torch.float64)
-DEPTH, WIDTH, CHANNELS, LENGTH, CLASSES, KERNEL = 2, 4, 2, 14, 3, 3
-STEPS = LENGTH >> DEPTH
-EMBEDDING = WIDTH * STEPS
+from small import CHANNELS, CLASSES, DEPTH, KERNEL, LENGTH, WIDTH, count, lift_gains, single, unpack, write
 
-
-def shapes():
-    """Parameters of one network in the order of lib/nn (PyTorch's)."""
-    channels = CHANNELS
-    for _ in range(DEPTH):
-        yield from ((WIDTH, channels, KERNEL), (WIDTH,), (WIDTH,), (WIDTH,))
-        channels = WIDTH
-    yield from ((CLASSES, EMBEDDING), (CLASSES,))
-
-
-COUNT = sum(int(np.prod(s)) for s in shapes())
-
-
-def unpack(flat):
-    at, out = 0, []
-    for shape in shapes():
-        size = int(np.prod(shape))
-        out.append(flat[at:at + size].reshape(shape))
-        at += size
-    return out
+COUNT = count()
 
 
 def encode(parameters, x, running=None):
@@ -72,17 +46,11 @@ def classify(flat, x):
     return F.linear(embed(flat, x), weight, towers[0][-1])
 
 
-def single(*shape):
-    """Single precision, so that both sides start from the same numbers."""
-    return torch.randn(*shape).float().double()
-
-
 def start_parameters(towers):
     flat = (0.4 * single(towers * COUNT)).float().double()
     for tower in range(towers):
         parts = unpack(flat[tower * COUNT:(tower + 1) * COUNT])
-        for block in range(DEPTH):
-            parts[4 * block + 2].add_(1).copy_(parts[4 * block + 2].float().double())
+        lift_gains(parts)
         if tower > 0:
             parts[-1].zero_()
     return flat
@@ -162,13 +130,10 @@ def trajectory(out, towers, soft, views, weight):
 
 
 if __name__ == "__main__":
-    folder = sys.argv[1] if len(sys.argv) > 1 else os.path.dirname(os.path.abspath(__file__))
     arrays = []
     torch.manual_seed(1)
     classwise(arrays)
     trajectory(arrays, 1, False, False, 0)
     trajectory(arrays, 1, True, False, 0)
     trajectory(arrays, 2, False, True, 0.7)
-    with open(os.path.join(folder, "matching.npy"), "wb") as file:
-        for array in arrays:
-            np.save(file, array.detach().numpy().astype(np.float32).reshape(-1))
+    write("matching.npy", arrays)

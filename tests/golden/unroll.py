@@ -6,47 +6,23 @@ features and soft labels.
 
 The test that reads it, array by array in this order, is tests/unit/test_unroll.c."""
 import math
-import os
-import sys
 
-import numpy as np
 import torch
 from torch.nn import functional as F
 
-torch.set_default_dtype(torch.float64)
-DEPTH, WIDTH, CHANNELS, LENGTH, CLASSES, FEATURES = 2, 4, 2, 14, 3, 5
-SERIES, REAL, STEPS, TRAINING, AGE = 6, 9, 3, 10, 4
+from small import CHANNELS, CLASSES, DEPTH, KERNEL, LENGTH, count, lift_gains, single, unpack, write
+
+SERIES, REAL, STEPS, TRAINING, AGE, FEATURES = 6, 9, 3, 10, 4, 5
 RATE, MOMENTUM, TEMPERATURE = 0.05, 0.9, 4
-EMBEDDING = FEATURES + WIDTH * (LENGTH >> DEPTH)
-
-
-def shapes():
-    """Parameters in the order of lib/nn (PyTorch's)."""
-    channels = CHANNELS
-    for _ in range(DEPTH):
-        yield from ((WIDTH, channels, 3), (WIDTH,), (WIDTH,), (WIDTH,))
-        channels = WIDTH
-    yield from ((CLASSES, EMBEDDING), (CLASSES,))
-
-
-COUNT = sum(int(np.prod(s)) for s in shapes())
-
-
-def unpack(flat):
-    at, out = 0, []
-    for shape in shapes():
-        size = int(np.prod(shape))
-        out.append(flat[at:at + size].reshape(shape))
-        at += size
-    return out
+COUNT = count(FEATURES)
 
 
 def classify(flat, x, features, statistics=None):
     """Logits, and what the batch normalisations saw: mean and unbiased variance."""
-    parameters, seen = unpack(flat), []
+    parameters, seen = unpack(flat, FEATURES), []
     for block in range(DEPTH):
         w, b, gamma, beta = parameters[4 * block:4 * block + 4]
-        x = F.conv1d(x, w, b, padding=1)
+        x = F.conv1d(x, w, b, padding=KERNEL // 2)
         mean, variance = x.mean((0, 2)), x.var((0, 2), unbiased=True)
         seen.append((mean, variance))
         if statistics is None:
@@ -59,16 +35,9 @@ def classify(flat, x, features, statistics=None):
     return F.linear(x, *parameters[-2:]), seen
 
 
-def single(*shape):
-    """Single precision, so that both sides start from the same numbers."""
-    return torch.randn(*shape).float().double()
-
-
 def window(out):
     flat = (0.4 * single(COUNT)).float().double()
-    for block in range(DEPTH):
-        gamma = unpack(flat)[4 * block + 2]
-        gamma.add_(1).copy_(gamma.float().double())
+    lift_gains(unpack(flat, FEATURES))
     velocity = (0.1 * single(COUNT)).float().double()
     x = single(SERIES, CHANNELS, LENGTH).requires_grad_()
     features = single(SERIES, FEATURES).requires_grad_()
@@ -94,10 +63,7 @@ def window(out):
 
 
 if __name__ == "__main__":
-    folder = sys.argv[1] if len(sys.argv) > 1 else os.path.dirname(os.path.abspath(__file__))
     arrays = []
     torch.manual_seed(1)
     window(arrays)
-    with open(os.path.join(folder, "unroll.npy"), "wb") as file:
-        for array in arrays:
-            np.save(file, array.detach().numpy().astype(np.float32).reshape(-1))
+    write("unroll.npy", arrays)

@@ -264,6 +264,21 @@ static void a_score_counts_what_was_taken_for_what(void **state)
     score_free(&score);
 }
 
+/* AdamW has a tenth of the rate of SGD; only soft labels ask for another. */
+static void rates_follow_optimiser_labels_and_sizes(void **state)
+{
+    (void)state;
+    assert_float_equal((float)student_rate(true, true, 6, 60), 0.01f, 1e-9f);
+    assert_float_equal((float)student_rate(true, true, 6, 20), 0.01f, 1e-9f);
+    assert_float_equal((float)student_rate(true, true, 6, 19), 0.003f, 1e-9f);
+    assert_float_equal((float)student_rate(true, true, 16, 160), 0.01f, 1e-9f);
+    assert_float_equal((float)student_rate(true, true, 17, 170), 0.03f, 1e-9f);
+    assert_float_equal((float)student_rate(true, false, 81, 6), 0.01f, 1e-9f);
+    assert_float_equal((float)student_rate(false, true, 6, 6), 0.001f, 1e-9f);
+    assert_float_equal((float)student_rate(false, true, 81, 810), 0.003f, 1e-9f);
+    assert_float_equal((float)student_rate(false, false, 81, 810), 0.001f, 1e-9f);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -275,6 +290,7 @@ int main(void)
         cmocka_unit_test(progress_counts_the_epochs_of_all_students),
         cmocka_unit_test(batches_are_of_nearly_the_same_size),
         cmocka_unit_test(a_score_counts_what_was_taken_for_what),
+        cmocka_unit_test(rates_follow_optimiser_labels_and_sizes),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

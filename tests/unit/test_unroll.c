@@ -9,7 +9,6 @@
 #include "base/random.h"
 #include "match/unroll.h"
 #include "nn/backend_cpu.h"
-#include "npy-c/npy-c.h"
 #include "support/golden.h"
 
 enum { SERIES = 6, REAL = 9, CHANNELS = 2, LENGTH = 14, CLASSES = 3, FEATURES = 5, AGE = 4 };
@@ -38,45 +37,6 @@ static struct network *make_network(const char *norm, size_t features)
     return network;
 }
 
-/* The largest difference beside the largest value. */
-static void assert_same(const float *values, const float *expected, size_t count)
-{
-    double largest = 0, apart = 0;
-
-    for (size_t i = 0; i < count; i++) {
-        assert_false(isnan(values[i]));
-        largest = fmax(largest, fabs((double)expected[i]));
-        apart = fmax(apart, fabs((double)values[i] - (double)expected[i]));
-    }
-    assert_true(largest > 1e-4);
-    if (apart > 2e-5 * largest)
-        fail_msg("off by %g of %g", apart, largest);
-}
-
-/* What PyTorch was given, and said. */
-struct golden {
-    npy_reader *reader;
-    struct npy_array arrays[12];
-    size_t count;
-};
-
-static float *next(struct golden *golden, size_t expected)
-{
-    struct npy_array *array = &golden->arrays[golden->count++];
-    struct npy_error error;
-
-    assert_int_equal(npy_next(golden->reader, array, &error), 1);
-    assert_int_equal(array->count, expected);
-    return array->data;
-}
-
-static void golden_close(struct golden *golden)
-{
-    npy_close(golden->reader);
-    for (size_t i = 0; i < golden->count; i++)
-        npy_array_free(&golden->arrays[i]);
-}
-
 static void gradients_through_training_are_those_of_pytorch(void **state)
 {
     static const int32_t labels[REAL] = {0, 1, 2, 0, 1, 2, 0, 1, 2};
@@ -86,28 +46,27 @@ static void gradients_through_training_are_those_of_pytorch(void **state)
     struct unroll_set set, gradient = {dx, dfeatures, dtargets};
     struct unroll_student student = {.age = AGE};
     struct unroll_batch real = {.count = REAL, .labels = labels};
-    struct golden golden = {0};
-    struct npy_error error;
+    struct golden golden;
     struct unroll *unroll;
 
     (void)state;
-    golden.reader = npy_open(golden_path("unroll.npy"), &error);
-    assert_non_null(golden.reader);
-    student.parameters = next(&golden, parameters);
-    student.velocity = next(&golden, parameters);
-    set.x = next(&golden, X);
-    set.features = next(&golden, SERIES * FEATURES);
-    set.targets = next(&golden, SERIES * CLASSES);
-    real.x = next(&golden, REAL * CHANNELS * LENGTH);
-    real.features = next(&golden, REAL * FEATURES);
+    golden_open("unroll.npy", &golden);
+    student.parameters = golden_next(&golden, parameters);
+    student.velocity = golden_next(&golden, parameters);
+    set.x = golden_next(&golden, X);
+    set.features = golden_next(&golden, SERIES * FEATURES);
+    set.targets = golden_next(&golden, SERIES * CLASSES);
+    real.x = golden_next(&golden, REAL * CHANNELS * LENGTH);
+    real.features = golden_next(&golden, REAL * FEATURES);
 
     assert_ok(unroll_new(network, &options, &unroll));
-    assert_near(unroll_window(unroll, &set, &real, &student, &gradient), *next(&golden, 1), 1e-5);
-    assert_same(student.parameters, next(&golden, parameters), parameters);
+    assert_near(unroll_window(unroll, &set, &real, &student, &gradient), *golden_next(&golden, 1),
+                1e-5);
+    golden_same(student.parameters, golden_next(&golden, parameters), parameters);
     assert_int_equal(student.age, AGE + options.window);
-    assert_same(dx, next(&golden, X), X);
-    assert_same(dfeatures, next(&golden, SERIES * FEATURES), SERIES * FEATURES);
-    assert_same(dtargets, next(&golden, SERIES * CLASSES), SERIES * CLASSES);
+    golden_same(dx, golden_next(&golden, X), X);
+    golden_same(dfeatures, golden_next(&golden, SERIES * FEATURES), SERIES * FEATURES);
+    golden_same(dtargets, golden_next(&golden, SERIES * CLASSES), SERIES * CLASSES);
     unroll_free(unroll);
     golden_close(&golden);
     network_free(network);

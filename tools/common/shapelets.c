@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "shapelets/transform.h"
+#include "file.h"
 
 size_t shapelets_window(const char *text)
 {
@@ -33,4 +33,21 @@ struct feature_source shapelets_source(const struct shapelets_cli *cli, const st
         source.pool = pool;
     }
     return source;
+}
+
+void shapelets_transform(const struct shapelets_cli *cli, const struct shapelet_pool *pool,
+                         const struct dataset *set, struct transform *transform)
+{
+    struct error *error;
+
+    *transform = (struct transform){0};
+    if (!cli->pool)
+        return;
+    if (pool->steps != set->length || pool->classes != set->classes)
+        error = error_make("found in series of %zu steps and %zu classes, these have %zu and %zu",
+                           pool->steps, pool->classes, set->length, set->classes);
+    else
+        error = transform_make(pool, set->channels, set->length, shapelets_window(cli->window),
+                               transform);
+    cli_check(error_in(file_shown(cli->pool), error));
 }

@@ -4,6 +4,7 @@
 
 #include "common/cli.h"
 #include "learn/examples.h"
+#include "shapelets/transform.h"
 
 struct shapelets_cli {
     const char *pool;   /* file, or NULL */
@@ -27,5 +28,10 @@ size_t shapelets_window(const char *text);
  * device. */
 struct feature_source shapelets_source(const struct shapelets_cli *cli, const struct device *device,
                                        struct shapelet_pool *pool);
+
+/* The transform of series of the set, whose steps and classes must be those that the pool was found
+ * in; all zeros without a pool. */
+void shapelets_transform(const struct shapelets_cli *cli, const struct shapelet_pool *pool,
+                         const struct dataset *set, struct transform *transform);
 
 #endif

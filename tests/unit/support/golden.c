@@ -1,5 +1,6 @@
 #include "support/golden.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -31,4 +32,54 @@ unsigned char *golden_bytes(const char *name, size_t *size)
     assert_int_equal(fread(bytes, 1, *size, stream), *size);
     fclose(stream);
     return bytes;
+}
+
+void golden_open(const char *name, struct golden *golden)
+{
+    struct npy_error error;
+
+    *golden = (struct golden){.reader = npy_open(golden_path(name), &error)};
+    assert_non_null(golden->reader);
+}
+
+float *golden_next(struct golden *golden, size_t count)
+{
+    struct npy_array *array = &golden->arrays[golden->count++];
+    struct npy_error error;
+
+    assert_true(golden->count <= GOLDEN_ARRAYS);
+    assert_int_equal(npy_next(golden->reader, array, &error), 1);
+    assert_int_equal(array->count, count);
+    return array->data;
+}
+
+void golden_forget(struct golden *golden)
+{
+    for (size_t i = 0; i < golden->count; i++)
+        npy_array_free(&golden->arrays[i]);
+    golden->count = 0;
+}
+
+void golden_close(struct golden *golden)
+{
+    struct npy_array more;
+    struct npy_error error;
+
+    golden_forget(golden);
+    assert_int_equal(npy_next(golden->reader, &more, &error), 0);
+    npy_close(golden->reader);
+}
+
+void golden_same(const float *values, const float *expected, size_t count)
+{
+    double largest = 0, apart = 0;
+
+    for (size_t i = 0; i < count; i++) {
+        assert_false(isnan(values[i]));
+        largest = fmax(largest, fabs((double)expected[i]));
+        apart = fmax(apart, fabs((double)values[i] - (double)expected[i]));
+    }
+    assert_true(largest > 1e-4);
+    if (apart > 2e-5 * largest)
+        fail_msg("off by %g of %g", apart, largest);
 }
