@@ -90,7 +90,8 @@ struct error *network_predict(struct pass *pass, const float *parameters, float 
                               const struct train_set *set, float *logits,
                               float *embeddings) MUST_CHECK;
 
-/* The loss that a set can be held against: that one if the set has what it needs, else by labels. */
+/* The loss that a set can be held against: that one if the set has what it needs, else by labels.
+ */
 struct loss loss_for_set(const struct loss *loss, const struct train_set *set);
 
 /* Mean loss over the set, which is memory of the backend, and the share of right answers (NaN

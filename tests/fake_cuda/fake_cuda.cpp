@@ -311,10 +311,12 @@ cudaError_t cudaMalloc(void **to, size_t bytes)
     if (limit && used + bytes > limit)
         return last_error = cudaErrorMemoryAllocation;
     /* Real memory is not zeroed, and aligned to 256 bytes. */
-    size_t all = (bytes + 2 * GUARD + 255) / 256 * 256;
-    char *start = (char *)aligned_alloc(256, all);
+    size_t all = bytes + 2 * GUARD;
+    void *start = NULL;
+    if (posix_memalign(&start, 256, all))
+        return last_error = cudaErrorMemoryAllocation;
     memset(start, 0xFF, all);
-    *to = start + GUARD;
+    *to = (char *)start + GUARD;
     guards_are_whole((char *)*to, bytes, true);
     memory[(char *)*to] = bytes;
     used += bytes;
