@@ -62,19 +62,34 @@ CUDNN_HEADER := $(if $(NVCC),$(firstword $(wildcard $(CUDA_HOME)/include/cudnn.h
 CUDNN_MAJOR := $(if $(CUDNN_HEADER),$(shell sed -n 's/^.define CUDNN_MAJOR *//p' \
                  $(dir $(CUDNN_HEADER))cudnn_version.h))
 CUDA ?= $(if $(filter-out 7 8,$(CUDNN_MAJOR)),1,0)
+ifeq ($(CUDA),1)
+ifeq ($(NVCC),)
+$(error CUDA=1 needs nvcc, in the PATH or in /usr/local/cuda/bin)
+endif
+ifeq ($(filter-out 7 8,$(CUDNN_MAJOR)),)
+$(error CUDA=1 needs cuDNN 9 or later: there is $(or $(CUDNN_HEADER),no cudnn.h))
+endif
+endif
 CUDA_SOURCES := $(wildcard cuda/*.cu)
 CUDA_SO := $(BUILD)/lib/libshapecond-cuda.so
 # Machine code for the oldest GPU of each generation from 7.0 on that nvcc knows, which the others of
-# it run, too, and for those to come what the driver can translate.
+# it run, too, and for the newest; for those to come what the driver can translate.
 CUDA_ARCHITECTURES ?= $(shell $(NVCC) --list-gpu-arch | sed 's/compute_//' | sort -n | \
-                        awk '$$1 >= 70 && !seen[int($$1 / 10)]++')
+                        awk '$$1 >= 70 { last = $$1; if (!seen[int($$1 / 10)]++) print shown = $$1 } \
+                             END { if (last != shown) print last }')
 CUDA_NEWEST = $(lastword $(CUDA_ARCHITECTURES))
-CUDA_FLAGS = -std=c++17 -O3 -lineinfo $(foreach a,$(CUDA_ARCHITECTURES),-gencode arch=compute_$(a),code=sm_$(a)) \
+CUDA_FLAGS = -std=c++17 -O3 -lineinfo -Wno-deprecated-gpu-targets \
+             $(foreach a,$(CUDA_ARCHITECTURES),-gencode arch=compute_$(a),code=sm_$(a)) \
              -gencode arch=compute_$(CUDA_NEWEST),code=compute_$(CUDA_NEWEST)
 ifeq ($(WERROR),1)
 CUDA_FLAGS += -Werror all-warnings
 endif
 CUDA_HOST_FLAGS := -Wall -Wextra -Wno-missing-field-initializers -fPIC -fvisibility=hidden
+
+# Programs and plug-in must be of the same headers: this sum of them goes into both.
+INTERFACE := $(shell cat $$($(CC) -MM -Iformats -Ilib lib/device/device.h | sed 's/^[^:]*://;s/\\$$//') | \
+               cksum | cut -d' ' -f1)
+PLUGIN_FLAGS := -DSHAPECOND_INTERFACE='"$(VERSION)-$(INTERFACE)"'
 
 # The same sources for the processor, with a CUDA that is none (tests only).
 FAKE_SOURCES := $(wildcard tests/fake_cuda/*.cpp)
@@ -104,7 +119,12 @@ endif
 .DELETE_ON_ERROR:
 .SECONDARY:
 
-all: $(TOOLS) $(NPY_LIB) $(NPY_SO) $(if $(filter 1,$(CUDA)),$(CUDA_SO))
+all: $(TOOLS) $(NPY_LIB) $(NPY_SO) $(if $(filter 1,$(CUDA)),$(CUDA_SO),no-plug-in)
+
+# One that was built before would not be kept up to date.
+.PHONY: no-plug-in
+no-plug-in:
+	@rm -f $(CUDA_SO)
 
 # ---- Debian packages ----
 
@@ -146,6 +166,7 @@ $(BUILD)/obj/%_avx512.o: ALL_CFLAGS += -mavx512f -mavx512vl -mavx512dq -mavx512b
                                        -mprefer-vector-width=512 -ffp-contract=fast
 # Unrolled vector code: with sanitizers the optimiser would work on it for many minutes.
 $(BUILD)/obj/lib/nn/kernels_%.o: FILE_CFLAGS = $(KERNEL_CFLAGS)
+$(BUILD)/obj/lib/device/%.o: ALL_CFLAGS += $(PLUGIN_FLAGS)
 $(BUILD)/obj/tests/%.o: ALL_CFLAGS += -Itests/unit
 $(BUILD)/obj/tests/unit/%.o: | $(HAVE_check)
 
@@ -170,7 +191,7 @@ $(BUILD)/obj/cuda/%.o: cuda/%.cu
 	$(say) NVCC $<
 	@mkdir -p $(@D)
 	$(run)$(NVCC) $(CUDA_FLAGS) -Xcompiler $(subst $(space),$(comma),$(strip $(CUDA_HOST_FLAGS))) \
-	  -DSHAPECOND_VERSION='"$(VERSION)"' -Iformats -Ilib -MMD -MP -MF $(@:.o=.d) -c -o $@ $<
+	  $(PLUGIN_FLAGS) -Iformats -Ilib -MMD -MP -MF $(@:.o=.d) -c -o $@ $<
 
 $(CUDA_SO): $(patsubst cuda/%.cu,$(BUILD)/obj/cuda/%.o,$(CUDA_SOURCES))
 	$(say) LD $@
@@ -181,7 +202,7 @@ $(BUILD)/fake/%.o: % | $(HAVE_check)
 	$(say) CXX $<
 	@mkdir -p $(@D)
 	$(run)$(CXX) -x c++ -std=c++17 $(CUDA_HOST_FLAGS) $(CFLAGS) -D_GNU_SOURCE \
-	  -DSHAPECOND_VERSION='"$(VERSION)"' -Itests/fake_cuda/include -Itests/fake_cuda -Iformats -Ilib \
+	  $(PLUGIN_FLAGS) -Itests/fake_cuda/include -Itests/fake_cuda -Iformats -Ilib \
 	  -MMD -MP -c -o $@ $<
 
 $(FAKE_SO): $(patsubst %,$(BUILD)/fake/%.o,$(CUDA_SOURCES) $(FAKE_SOURCES))

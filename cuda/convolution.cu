@@ -153,9 +153,8 @@ KERNEL add_column_sums_kernel(size_t parts, size_t columns, const double *partia
 
 static size_t panel(const struct conv1d_shape *shape)
 {
-    size_t in = round_up(shape->input_stride), out = round_up(shape->output_stride);
-
-    return in + out + shape->kernel * in * out;
+    return round_up(shape->output_stride) +
+           shape->kernel * shape->input_stride * shape->output_stride;
 }
 
 static void pack(const struct conv1d_shape *shape, const float *weight, const float *bias,

@@ -1,7 +1,8 @@
 /* The device itself: opening it, its memory, copies, errors, and work that is repeated.
  *
- * Uploads go through page-locked memory of two halves that are used in turn, so that the host never
- * waits for a copy that is still under way but for the last but one; only downloads wait.
+ * Uploads have a stream of their own, so that they can go on while the other one computes, and go
+ * through page-locked memory of two halves that are used in turn, so that the host never waits for
+ * a copy that is still under way but for the last but one; only downloads wait.
  *
  * Errors.  The functions of a backend return nothing, because most of what they do happens later.
  * The first thing that goes wrong is remembered and told by fault(), which the library asks after
@@ -22,12 +23,15 @@ enum {
 };
 
 static struct {
-    cudaStream_t stream;
+    cudaStream_t stream;  /* all work but */
+    cudaStream_t uploads; /* these */
     cublasHandle_t cublas;
     cudnnHandle_t cudnn;
     void *cublas_memory;
     char *pinned;
     cudaEvent_t copied[2]; /* the copies out of each half are done */
+    cudaEvent_t computed;  /* what was queued before an upload is done */
+    cudaEvent_t uploaded;  /* the upload is done */
     int half;
     size_t used; /* bytes of it */
     bool capturing;
@@ -169,7 +173,7 @@ void *cuda_scratch(enum scratch_kind kind, size_t bytes)
 static char *pinned_room(size_t bytes)
 {
     if (device.used + bytes > HALF) {
-        CUDA(cudaEventRecord(device.copied[device.half], device.stream));
+        CUDA(cudaEventRecord(device.copied[device.half], device.uploads));
         device.half = 1 - device.half;
         device.used = 0;
         CUDA(cudaEventSynchronize(device.copied[device.half]));
@@ -179,7 +183,7 @@ static char *pinned_room(size_t bytes)
     return room;
 }
 
-static void upload(void *to, const void *host, size_t bytes)
+static void upload_beside(void *to, const void *host, size_t bytes)
 {
     if (device.capturing) {
         cuda_fault("repeated work", "copies from the host");
@@ -190,9 +194,21 @@ static void upload(void *to, const void *host, size_t bytes)
         char *room = pinned_room(some);
 
         memcpy(room, (const char *)host + done, some);
-        CUDA(cudaMemcpyAsync((char *)to + done, room, some, cudaMemcpyHostToDevice, device.stream));
+        CUDA(
+            cudaMemcpyAsync((char *)to + done, room, some, cudaMemcpyHostToDevice, device.uploads));
         done += some;
     }
+    CUDA(cudaEventRecord(device.uploaded, device.uploads));
+    CUDA(cudaStreamWaitEvent(device.stream, device.uploaded, 0));
+}
+
+static void upload(void *to, const void *host, size_t bytes)
+{
+    if (!device.capturing) {
+        CUDA(cudaEventRecord(device.computed, device.stream));
+        CUDA(cudaStreamWaitEvent(device.uploads, device.computed, 0));
+    }
+    upload_beside(to, host, bytes);
 }
 
 static void download(void *host, const void *from, size_t bytes)
@@ -288,6 +304,7 @@ void cuda_fill_memory(struct backend *backend)
     backend->allocate = cuda_memory;
     backend->release = release;
     backend->upload = upload;
+    backend->upload_beside = upload_beside;
     backend->download = download;
     backend->zero = zero;
     backend->repeat = repeat;
@@ -351,9 +368,12 @@ static bool open_device(void)
     void *pinned = NULL;
     bool done = CUDA(cudaSetDevice(0)) &&
                 CUDA(cudaStreamCreateWithFlags(&device.stream, cudaStreamNonBlocking)) &&
+                CUDA(cudaStreamCreateWithFlags(&device.uploads, cudaStreamNonBlocking)) &&
                 CUDA(cudaMallocHost(&pinned, 2 * (size_t)HALF)) &&
                 CUDA(cudaEventCreateWithFlags(&device.copied[0], cudaEventDisableTiming)) &&
                 CUDA(cudaEventCreateWithFlags(&device.copied[1], cudaEventDisableTiming)) &&
+                CUDA(cudaEventCreateWithFlags(&device.computed, cudaEventDisableTiming)) &&
+                CUDA(cudaEventCreateWithFlags(&device.uploaded, cudaEventDisableTiming)) &&
                 CUBLAS(cublasCreate(&device.cublas)) &&
                 CUBLAS(cublasSetStream(device.cublas, device.stream)) &&
                 CUBLAS(cublasSetMathMode(device.cublas, CUBLAS_PEDANTIC_MATH)) &&
@@ -372,14 +392,14 @@ static bool open_device(void)
 }
 
 extern "C" __attribute__((visibility("default"))) int shapecond_cuda_open(
-    const char *version, size_t backend_size, struct device *result, char *message, size_t size)
+    const char *interface, size_t backend_size, struct device *result, char *message, size_t size)
 {
     static struct backend backend;
 
-    if (strcmp(version, SHAPECOND_VERSION) != 0 || backend_size != sizeof(struct backend)) {
+    if (strcmp(interface, SHAPECOND_INTERFACE) != 0 || backend_size != sizeof(struct backend)) {
         snprintf(message, size,
                  "the CUDA plug-in (%s) and the program (%s) are not of the same build",
-                 SHAPECOND_VERSION, version);
+                 SHAPECOND_INTERFACE, interface);
         return 1;
     }
     if (!find_gpu(message, size))
@@ -394,6 +414,7 @@ extern "C" __attribute__((visibility("default"))) int shapecond_cuda_open(
     cuda_fill_moves(&backend);
     cuda_fill_convolutions(&backend);
     cuda_fill_stages(&backend);
+    cuda_fill_tangents(&backend);
     cuda_fill_losses(&backend);
     result->backend = &backend;
     result->transform = cuda_transform();

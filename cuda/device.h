@@ -1,5 +1,5 @@
-/* What the parts of the plug-in share.  All of its work but that of discovery goes through one
- * stream, in order; its scratch memory is therefore free again when the next function begins. */
+/* What the parts of the plug-in share.  All that it computes but discovery goes through one stream,
+ * in order; its scratch memory is therefore free again when the next function begins. */
 #ifndef SC_CUDA_DEVICE_H
 #define SC_CUDA_DEVICE_H
 
@@ -43,6 +43,7 @@ void cuda_fill_memory(struct backend *backend);
 void cuda_fill_moves(struct backend *backend);
 void cuda_fill_convolutions(struct backend *backend);
 void cuda_fill_stages(struct backend *backend);
+void cuda_fill_tangents(struct backend *backend);
 void cuda_fill_losses(struct backend *backend);
 const struct transform_device *cuda_transform(void);
 const struct distance_device *cuda_distance(void);

@@ -1,6 +1,8 @@
 /* Moving data, and the steps of optimisers: everything that goes along arrays. */
 #include "device.h"
 
+#include <float.h>
+
 /* ---- Kernels ---- */
 
 enum {
@@ -79,6 +81,17 @@ KERNEL count_kernel(size_t *counter)
     THREADS
     {
         ++*counter;
+    }
+}
+
+/* Whoever finds one writes the same. */
+KERNEL find_infinite_kernel(size_t count, const float *values, double *found)
+{
+    THREADS
+    {
+        for (EACH(i, count))
+            if (!(fabsf(values[i]) <= FLT_MAX))
+                *found = 1;
     }
 }
 
@@ -202,6 +215,11 @@ static void count_up(size_t *counter)
     LAUNCH(count_kernel, 1, 1, counter);
 }
 
+static void find_infinite(size_t count, const float *values, double *found)
+{
+    LAUNCH(find_infinite_kernel, along(count), LINE, count, values, found);
+}
+
 static void reduce_blocks(size_t blocks, size_t floats, float *partial)
 {
     if (blocks > 1)
@@ -240,6 +258,7 @@ void cuda_fill_moves(struct backend *backend)
     backend->gather = gather;
     backend->combine = combine;
     backend->count = count_up;
+    backend->find_infinite = find_infinite;
     backend->reduce_blocks = reduce_blocks;
     backend->sgd_step = sgd_step;
     backend->adam_step = adam_step;

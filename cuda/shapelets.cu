@@ -306,6 +306,32 @@ DEVICE bool is_inside(const struct distance_call *call, size_t t, ptrdiff_t shif
     return place >= 0 && place < (ptrdiff_t)call->steps;
 }
 
+/* Step 0 of series i; its other steps are DISTANCE_LANES apart. */
+DEVICE const float *series_of(const struct distance_call *call, size_t i)
+{
+    return call->blocks + i / DISTANCE_LANES * call->steps * DISTANCE_LANES + i % DISTANCE_LANES;
+}
+
+DEVICE double direct_least(const struct distance_call *call, size_t c, size_t i, size_t half)
+{
+    size_t start = call->start[c], length = call->length[c], last = call->steps - length;
+    const float *source = call->source + start, *series = series_of(call, i);
+    double best = INFINITY;
+
+    for (size_t j = start > half ? start - half : 0; j <= last && j <= start + half; j++) {
+        double sum = 0;
+
+        for (size_t t = 0; t < length; t++) {
+            float difference = source[t] - series[(j + t) * DISTANCE_LANES];
+            double wide = difference;
+
+            sum += wide * wide;
+        }
+        best = fmin(best, sum);
+    }
+    return best;
+}
+
 /* sums[k][t][i]: squares of the steps before t, for shift k and series i. */
 KERNEL running_sums_kernel(struct distance_call call)
 {
@@ -313,9 +339,7 @@ KERNEL running_sums_kernel(struct distance_call call)
     {
         for (EACH_ROW(k, call.shifts))
             for (EACH(i, call.series)) {
-                const float *series = call.blocks +
-                                      i / DISTANCE_LANES * call.steps * DISTANCE_LANES +
-                                      i % DISTANCE_LANES;
+                const float *series = series_of(&call, i);
                 double *to = call.sums + k * (call.steps + 1) * call.series + i, sum = 0;
                 ptrdiff_t shift = call.shift + (ptrdiff_t)k;
 
@@ -352,6 +376,21 @@ KERNEL settle_kernel(struct distance_call call)
                         best = fmin(best, sums[end * call.series] - sums[start * call.series]);
                 }
                 call.least[c * call.series + i] = best;
+            }
+    }
+}
+
+/* What is in doubt is summed up anew, each place on its own (direct_least in distance.c). */
+KERNEL direct_kernel(struct distance_call call, size_t half, double doubt)
+{
+    THREADS
+    {
+        for (EACH_ROW(c, call.candidates))
+            for (EACH(i, call.series)) {
+                double *least = &call.least[c * call.series + i];
+
+                if (*least < doubt)
+                    *least = direct_least(&call, c, i, half);
             }
     }
 }
@@ -439,6 +478,8 @@ static void *worker_open(const struct candidates *most, size_t most_blocks)
     worker->most_candidates = most->count;
     worker->most_series = series;
     worker->shifts = SUM_BYTES / of_shift ? SUM_BYTES / of_shift : 1;
+    if (worker->shifts > 2 * most->steps) /* more than there ever are */
+        worker->shifts = 2 * most->steps;
     worker->source = (float *)cuda_memory(most->steps * sizeof(float));
     worker->start = (uint32_t *)cuda_memory(most->count * sizeof(uint32_t));
     worker->length = (uint32_t *)cuda_memory(most->count * sizeof(uint32_t));
@@ -458,7 +499,7 @@ static void *worker_open(const struct candidates *most, size_t most_blocks)
 
 /* All shifts of the window at which a candidate can be inside, some at a time. */
 static void measure_shifts(const struct distance_worker *worker, struct distance_call *call,
-                           size_t window, size_t shortest)
+                           size_t window, size_t shortest, double doubt)
 {
     size_t farthest = call->steps - shortest, half = window < farthest ? window : farthest;
     size_t all = 2 * half + 1, cells = call->candidates * call->series;
@@ -474,13 +515,16 @@ static void measure_shifts(const struct distance_worker *worker, struct distance
         LAUNCH_ON(worker->stream, settle_kernel, across(call->series, call->candidates, 1),
                   dim3(WIDE, HIGH), *call);
     }
+    if (doubt > 0)
+        LAUNCH_ON(worker->stream, direct_kernel, across(call->series, call->candidates, 1),
+                  dim3(WIDE, HIGH), *call, half, doubt);
     LAUNCH_ON(worker->stream, roots_kernel, along(cells), LINE, cells, (const double *)call->least,
               call->table);
 }
 
 static void measure(void *opaque, const void *opaque_series, const float *source,
-                    const struct candidates *candidates, size_t window, size_t first, size_t end,
-                    float *table, size_t stride)
+                    const struct candidates *candidates, size_t window, double doubt, size_t first,
+                    size_t end, float *table, size_t stride)
 {
     struct distance_worker *worker = (struct distance_worker *)opaque;
     const struct device_series *series = (const struct device_series *)opaque_series;
@@ -514,7 +558,7 @@ static void measure(void *opaque, const void *opaque_series, const float *source
                          worker->stream));
     CUDA(cudaMemcpyAsync(worker->length, candidates->length, bytes, cudaMemcpyHostToDevice,
                          worker->stream));
-    measure_shifts(worker, &call, window, candidates->shortest);
+    measure_shifts(worker, &call, window, candidates->shortest, doubt);
     CUDA(cudaMemcpyAsync(worker->host, worker->table, cells * sizeof(float), cudaMemcpyDeviceToHost,
                          worker->stream));
     CUDA(cudaStreamSynchronize(worker->stream));

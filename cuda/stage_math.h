@@ -141,6 +141,16 @@ DEVICE float unpool(enum pooling pooling, const struct window *window, float val
     return (window->y[1] <= window->y[0]) == (w == 0) ? value : 0.0f;
 }
 
+/* What a gradient of the pooled values (dp or its tangent) is at a, for step w of window t. */
+DEVICE float slope_at(const struct stage_call *call, const struct lane *lane,
+                      const struct window *window, const float *dp, size_t t, size_t w)
+{
+    const struct stage_shape *shape = &call->stage.shape;
+    float share = unpool(shape->pool, window, dp[at_output_gradient(call, lane, t)], w);
+
+    return times_slope(shape->act, share, window->a[w], window->y[w]);
+}
+
 /* ---- Tangents ---- */
 
 struct tangent_lane {
@@ -201,15 +211,13 @@ DEVICE struct gradient gradient_at(const struct stage_call *call, const struct l
                                    const struct tangent_lane *tangent, const struct window *window,
                                    size_t t, size_t w)
 {
-    const struct stage_shape *shape = &call->stage.shape;
-    size_t at = at_output_gradient(call, lane, t);
-    float a = window->a[w], y = window->y[w];
+    float y = window->y[w];
     float ra = tangent_at(call, lane, tangent, pool_width(call) * t + w);
     struct gradient out;
 
-    out.da = times_slope(shape->act, unpool(shape->pool, window, call->dp[at], w), a, y);
-    out.rda = times_slope(shape->act, unpool(shape->pool, window, call->rdp[at], w), a, y);
-    if (shape->act == ACTIVATION_SIGMOID) /* the others are straight lines */
+    out.da = slope_at(call, lane, window, call->dp, t, w);
+    out.rda = slope_at(call, lane, window, call->rdp, t, w);
+    if (call->stage.shape.act == ACTIVATION_SIGMOID) /* the others are straight lines */
         out.rda += out.da * (1.0f - y - y) * ra;
     return out;
 }

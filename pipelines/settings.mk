@@ -44,9 +44,6 @@ EXPERTS ?= --count 20 --epochs 6
 # one method, such as STUDENT_random.
 STUDENT ?= --steps 1000
 STUDENT_shapelets ?= --steps 400
-# unroll learns for one way of training, which is a part of it.
-STUDENT_unroll ?= --optimiser sgd
-STUDENT_shapecond-unroll ?= $(STUDENT_unroll)
 
 # ---- The sets: the paper's splits (in shares where only part of the set is there) ----
 

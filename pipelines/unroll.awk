@@ -37,6 +37,6 @@ BEGIN {
         spcs = split(fields[3], spc, " ")
         for (s = 1; s <= spcs; s++) show(fields[1], fields[2], spc[s])
     }
-    print "Accuracy on the test set in %, mean ± deviation over the students (see main-table), which learn as"
-    print "unroll has it (STUDENT_unroll in settings.mk).  time: of the steps alone, after what they start from."
+    print "Accuracy on the test set in %, mean ± deviation over the students (see main-table)."
+    print "time: of the steps alone, after what they start from."
 }

@@ -27,8 +27,6 @@ $(foreach s,$(starts),$(foreach n,$(STEPS),$(eval $(call define_variant,$(s),$(n
 
 condensed = $(T)/$(if $(filter $(starts),$(3)),,unroll/)$(2)/$(3).$(4).npy
 scored = $(T)/unroll/$(2)/$(3).$(4).$(5).tsv
-# All of them learn as unroll has it.
-student_of := unroll
 steps = $(set_steps)$(call method_steps,$(1),$(SPCS),$(variants))
 $(foreach s,$(SETS),$(eval $(call steps,$(s))))
 

@@ -51,7 +51,7 @@ static struct error *load(void **plugin)
     return error_make("no CUDA plug-in: %s (shapecond-cuda(7) says how to build it)", dlerror());
 }
 
-static struct error *open_cuda(struct device *device)
+static struct error *open_gpu(struct device *device)
 {
     char message[512] = "";
     plugin_open *open_plugin;
@@ -65,7 +65,7 @@ static struct error *open_cuda(struct device *device)
         error = error_make("the CUDA plug-in is none of shapecond: %s", dlerror());
     } else {
         *device = (struct device){0};
-        if (open_plugin(SHAPECOND_VERSION, sizeof(struct backend), device, message,
+        if (open_plugin(SHAPECOND_INTERFACE, sizeof(struct backend), device, message,
                         sizeof message) == 0)
             return NULL; /* it stays: the device's functions are in it */
         error = error_make("%s", message);
@@ -80,7 +80,7 @@ struct error *device_open(enum device_kind kind, struct device *device)
 
     *device = device_cpu();
     if (kind != DEVICE_CPU)
-        error = open_cuda(device);
+        error = open_gpu(device);
     if (!error)
         return NULL;
     *device = device_cpu();
@@ -92,28 +92,52 @@ struct error *device_open(enum device_kind kind, struct device *device)
 
 /* ---- The transform of the host's series ---- */
 
-enum { PART_FLOATS = 16 << 20 }; /* of series on the device at a time */
+enum { PART_FLOATS = 1 << 20 }; /* of series that go to the device at a time */
 
+static size_t smaller(size_t a, size_t b)
+{
+    return a < b ? a : b;
+}
+
+static void swap(void **a, void **b)
+{
+    void *kept = *a;
+
+    *a = *b;
+    *b = kept;
+}
+
+/* Series of the next part are copied while the device is busy with this one: two places, in turn.
+ */
 static struct error *transform_parts(const struct backend *backend,
                                      const struct transform *transform, const float *x,
                                      size_t count, size_t most, float *features)
 {
     size_t series = transform->channels * transform->steps, columns = transform->count;
-    void *device_x, *device_features;
+    void *places[2] = {NULL, NULL}, *device_features = NULL;
     struct error *error;
 
-    TRY(backend_room(backend, most * series * sizeof *x, "series", &device_x));
-    error = backend_room(backend, (most * columns + 1) * sizeof *features, "features",
-                         &device_features);
+    error = backend_room(backend, most * series * sizeof *x, "series", &places[0]);
+    if (!error && count > most)
+        error = backend_room(backend, most * series * sizeof *x, "series", &places[1]);
+    if (!error)
+        error = backend_room(backend, (most * columns + 1) * sizeof *features, "features",
+                             &device_features);
+    if (!error)
+        backend->upload_beside(places[0], x, smaller(most, count) * series * sizeof *x);
     for (size_t first = 0; !error && first < count; first += most) {
-        size_t some = count - first < most ? count - first : most;
+        size_t some = smaller(most, count - first), next = first + some;
 
-        backend->upload(device_x, x + first * series, some * series * sizeof *x);
-        transform_forward(transform, device_x, some, device_features, NULL);
+        transform_forward(transform, places[0], some, device_features, NULL);
+        if (next < count)
+            backend->upload_beside(places[1], x + next * series,
+                                   smaller(most, count - next) * series * sizeof *x);
         error = backend_fetch(backend, features + first * columns, device_features,
                               some * columns * sizeof *features);
+        swap(&places[0], &places[1]);
     }
-    backend->release(device_x);
+    backend->release(places[0]);
+    backend->release(places[1]);
     backend->release(device_features);
     return error;
 }

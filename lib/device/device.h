@@ -36,11 +36,12 @@ struct error *device_open(enum device_kind kind, struct device *device) MUST_CHE
 struct error *device_transform(const struct device *device, const struct transform *transform,
                                const float *x, size_t count, float *features) MUST_CHECK;
 
-/* What a plug-in exports as PLUGIN_ENTRY.  version and size are those of the program: another
- * version, or a struct backend of another size, is refused.  Returns 0 and fills in the device, or
- * writes to message[size] what is missing. */
+/* What a plug-in exports as PLUGIN_ENTRY.  Of the program: SHAPECOND_INTERFACE, its version and a
+ * sum of this header and all that it includes, which the Makefile makes, and the size of struct
+ * backend; a plug-in of others refuses.  Returns 0 and fills in the device, or writes to
+ * message[size] what is missing. */
 #define PLUGIN_ENTRY "shapecond_cuda_open"
-typedef int plugin_open(const char *version, size_t backend_size, struct device *device,
+typedef int plugin_open(const char *interface, size_t backend_size, struct device *device,
                         char *message, size_t size);
 
 #endif

@@ -167,10 +167,12 @@ struct backend {
     const char *(*fault)(void);
 
     /* Memory of the device, zeroed and aligned for it; NULL when there is none left.  upload() is
-     * done with the host's memory when it returns. */
+     * done with the host's memory when it returns.  upload_beside() is the same for memory that
+     * nothing which was queued since the last download uses: it need not wait for that. */
     void *(*allocate)(size_t bytes);
     void (*release)(void *memory);
     void (*upload)(void *device, const void *host, size_t bytes);
+    void (*upload_beside)(void *device, const void *host, size_t bytes);
     void (*download)(void *host, const void *device, size_t bytes);
     void (*zero)(void *device, size_t bytes);
 
@@ -202,6 +204,8 @@ struct backend {
     void (*combine)(size_t count, float a, float *x, float b, const float *y);
     /* ++*counter. */
     void (*count)(size_t *counter);
+    /* *found = 1 if a value is infinite or not a number; else it stays. */
+    void (*find_infinite)(size_t count, const float *values, double *found);
 
     /* Weights (outputs, inputs, kernel) and bias (outputs) in the order that the products want;
      * conv1d_panel() floats each.  `backward` may be NULL. */

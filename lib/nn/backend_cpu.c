@@ -159,6 +159,23 @@ static void cpu_combine(size_t count, float a, float *x, float b, const float *y
         x[i] = a * x[i] + b * y[i];
 }
 
+/* By the bits: an exponent of all ones is infinity or not a number.  A loop that becomes vectors.
+ */
+static void cpu_find_infinite(size_t count, const float *values, double *found)
+{
+    int32_t largest = 0;
+
+    for (size_t i = 0; i < count; i++) {
+        int32_t bits;
+
+        memcpy(&bits, &values[i], sizeof bits);
+        bits &= INT32_MAX;
+        largest = bits > largest ? bits : largest;
+    }
+    if (largest >= 0x7f800000)
+        *found = 1;
+}
+
 static void cpu_count(size_t *counter)
 {
     ++*counter;
@@ -444,6 +461,7 @@ const struct backend *backend_cpu(void)
         .allocate = cpu_allocate,
         .release = free,
         .upload = cpu_copy,
+        .upload_beside = cpu_copy,
         .download = cpu_copy,
         .zero = cpu_zero,
         .repeat = cpu_repeat,
@@ -456,6 +474,7 @@ const struct backend *backend_cpu(void)
         .gather = cpu_gather,
         .combine = cpu_combine,
         .count = cpu_count,
+        .find_infinite = cpu_find_infinite,
         .reduce_blocks = cpu_reduce_blocks,
         .conv1d_panel = conv1d_panel,
         .conv1d_pack = conv1d_pack,

@@ -25,141 +25,9 @@ struct train_options train_defaults(void)
     return options;
 }
 
-/* ---- Running over a set ---- */
-
 static size_t series_size(const struct network *network)
 {
     return network->architecture.channels * network->architecture.length;
-}
-
-/* The part of a set that starts at a series. */
-static struct train_set part_of(const struct network *network, const struct train_set *set,
-                                size_t first, size_t count)
-{
-    size_t features = network->architecture.features, classes = network->architecture.classes;
-
-    return (struct train_set){.count = count,
-                              .x = set->x + first * series_size(network),
-                              .features = set->features ? set->features + first * features : NULL,
-                              .labels = set->labels ? set->labels + first : NULL,
-                              .targets = set->targets ? set->targets + first * classes : NULL};
-}
-
-/* Logits of a part, by the running statistics. */
-static const float *run_part(struct pass *pass, const float *parameters, float *buffers,
-                             const struct train_set *part, bool same)
-{
-    struct forward forward = {.count = part->count,
-                              .x = part->x,
-                              .features = part->features,
-                              .parameters = parameters,
-                              .buffers = buffers,
-                              .same_parameters = same};
-
-    return pass_forward(pass, &forward);
-}
-
-/* Where the parts of a host's set go on a device that has memory of its own. */
-struct staging {
-    const struct backend *backend;
-    void *x, *features;
-};
-
-static struct error *staging_make(const struct network *network, size_t most, bool features,
-                                  struct staging *staging)
-{
-    *staging = (struct staging){.backend = network->backend};
-    if (network->backend->host_memory)
-        return NULL;
-    TRY(backend_room(network->backend, most * series_size(network) * sizeof(float), "series",
-                     &staging->x));
-    if (features)
-        return backend_room(network->backend, most * network->architecture.features * sizeof(float),
-                            "features", &staging->features);
-    return NULL;
-}
-
-static void staging_free(struct staging *staging)
-{
-    staging->backend->release(staging->x);
-    staging->backend->release(staging->features);
-}
-
-/* Brings a part to the device. */
-static void stage_part(const struct network *network, const struct staging *staging,
-                       struct train_set *part)
-{
-    if (!staging->x)
-        return;
-    staging->backend->upload(staging->x, part->x,
-                             part->count * series_size(network) * sizeof *part->x);
-    part->x = staging->x;
-    if (staging->features)
-        staging->backend->upload(staging->features, part->features,
-                                 part->count * network->architecture.features *
-                                     sizeof *part->features);
-    part->features = staging->features;
-}
-
-struct error *network_predict(struct pass *pass, const float *parameters, float *buffers,
-                              const struct train_set *set, float *logits, float *embeddings)
-{
-    const struct network *network = pass_network(pass);
-    size_t most = pass_most(pass), classes = network->architecture.classes;
-    struct staging staging;
-    struct error *error = staging_make(network, most, set->features != NULL, &staging);
-
-    for (size_t first = 0; !error && first < set->count; first += most) {
-        size_t count = set->count - first < most ? set->count - first : most;
-        struct train_set part = part_of(network, set, first, count);
-        const float *out;
-
-        stage_part(network, &staging, &part);
-        out = run_part(pass, parameters, buffers, &part, first > 0);
-        error = backend_fetch(network->backend, logits + first * classes, out,
-                              count * classes * sizeof *logits);
-        if (!error && embeddings)
-            error = backend_fetch(network->backend, embeddings + first * network->embedding,
-                                  pass_embedding(pass),
-                                  count * network->embedding * sizeof *embeddings);
-    }
-    staging_free(&staging);
-    return error;
-}
-
-/* The loss that a set can be held against. */
-static struct loss loss_for(const struct loss *loss, const struct train_set *set)
-{
-    struct loss labels = {LOSS_LABELS, 1.0f, 1.0f};
-
-    return loss->kind != LOSS_LABELS && !set->targets ? labels : *loss;
-}
-
-double network_evaluate(struct pass *pass, const struct loss *loss, const float *parameters,
-                        float *buffers, const struct train_set *set, double *accuracy)
-{
-    const struct network *network = pass_network(pass);
-    const struct backend *backend = network->backend;
-    size_t most = pass_most(pass), classes = network->architecture.classes;
-    struct loss used = loss_for(loss, set);
-    double sum = 0, correct = 0, *values = pass_values(pass), part_values[2] = {0, 0};
-
-    for (size_t first = 0; first < set->count; first += most) {
-        size_t count = set->count - first < most ? set->count - first : most;
-        struct train_set part = part_of(network, set, first, count);
-        struct targets targets = {part.labels, part.targets};
-        const float *logits = run_part(pass, parameters, buffers, &part, first > 0);
-
-        backend->loss(&used, count, classes, logits, &targets, NULL, NULL, values, NULL);
-        if (part.labels)
-            backend->count_correct(count, classes, logits, part.labels, values + 1);
-        backend->download(part_values, values, sizeof part_values);
-        sum += (double)count * part_values[0];
-        correct += part_values[1];
-    }
-    if (accuracy)
-        *accuracy = set->labels ? correct / (double)set->count : NAN;
-    return sum / (double)set->count;
 }
 
 /* ---- A set on the device ---- */
@@ -207,7 +75,8 @@ struct training {
     struct train_set view, validation_view; /* the same, as the backend sees them */
     struct pass *pass;
     struct optimiser optimiser;
-    /* An epoch, for the host and on the device: the order of the series, the losses of batches. */
+    /* An epoch, for the host and on the device: the order of the series, the losses of batches and
+     * then whether anything is infinite. */
     size_t batches;
     size_t *order, *device_order;
     double *losses, *device_losses;
@@ -233,7 +102,7 @@ static struct error *make_batch(struct training *t, size_t batch)
     const struct architecture *a = &network->architecture;
 
     t->device_order = room(t, t->set->count, sizeof *t->device_order);
-    t->device_losses = room(t, t->batches, sizeof *t->device_losses);
+    t->device_losses = room(t, t->batches + 1, sizeof *t->device_losses);
     t->batch = room(t, 1, sizeof *t->batch);
     t->x = room(t, batch * series_size(network), sizeof *t->x);
     t->features = room(t, batch * a->features, sizeof *t->features);
@@ -272,7 +141,7 @@ static struct error *training_start(struct training *t, float *parameters, float
     TRY(optimiser_new(&t->options->optimiser, t->backend, network->parameter_count, &t->optimiser));
     TRY(optimiser_reserve(&t->optimiser, t->batches));
     t->order = calloc(t->set->count, sizeof *t->order);
-    t->losses = calloc(t->batches, sizeof *t->losses);
+    t->losses = calloc(t->batches + 1, sizeof *t->losses);
     if (!t->order || !t->losses)
         return error_memory("training");
     TRY(make_batch(t, batch));
@@ -424,6 +293,22 @@ static void plan_epoch(struct training *t, size_t epoch, double rate)
         optimiser_plan(&t->optimiser, i, rate);
     optimiser_plan_end(&t->optimiser, t->batches);
     t->backend->zero(t->batch, sizeof *t->batch);
+    t->backend->zero(t->device_losses, (t->batches + 1) * sizeof *t->device_losses);
+}
+
+/* The losses may not show yet what the last step has done. */
+static void check_values(const struct training *t)
+{
+    const struct network *network = t->network;
+    const struct optimiser *optimiser = &t->optimiser;
+    double *found = t->device_losses + t->batches;
+
+    t->backend->find_infinite(network->parameter_count, t->parameters, found);
+    t->backend->find_infinite(network->buffer_count, t->buffers, found);
+    if (optimiser->first)
+        t->backend->find_infinite(optimiser->count, optimiser->first, found);
+    if (optimiser->second)
+        t->backend->find_infinite(optimiser->count, optimiser->second, found);
 }
 
 static struct error *train_epoch(struct training *t, size_t epoch, double rate, double *loss)
@@ -438,7 +323,9 @@ static struct error *train_epoch(struct training *t, size_t epoch, double rate, 
         else
             train_batch(t, t->set->count - first);
     }
-    TRY(backend_fetch(t->backend, t->losses, t->device_losses, t->batches * sizeof *t->losses));
+    check_values(t);
+    TRY(backend_fetch(t->backend, t->losses, t->device_losses,
+                      (t->batches + 1) * sizeof *t->losses));
     for (size_t i = 0; i < t->batches; i++) {
         size_t left = t->set->count - i * size;
 
@@ -448,55 +335,11 @@ static struct error *train_epoch(struct training *t, size_t epoch, double rate, 
                               epoch + 1);
         sum += t->losses[i] * (double)(left < size ? left : size);
     }
-    *loss = sum / (double)t->set->count;
-    return NULL;
-}
-
-/* By the bits: an exponent of all ones is infinity or not a number.  A loop that becomes vectors.
- */
-static bool is_finite(const float *values, size_t count)
-{
-    int32_t largest = 0;
-
-    for (size_t i = 0; i < count; i++) {
-        int32_t bits;
-
-        memcpy(&bits, &values[i], sizeof bits);
-        bits &= INT32_MAX;
-        largest = bits > largest ? bits : largest;
-    }
-    return largest < 0x7f800000;
-}
-
-/* The same for memory of the backend, piece by piece; NULL is finite. */
-static bool all_finite(const struct training *t, const float *values, size_t count)
-{
-    enum { PIECE = 16384 };
-    float piece[PIECE];
-
-    for (size_t first = 0; values && first < count; first += PIECE) {
-        size_t here = count - first < PIECE ? count - first : PIECE;
-
-        t->backend->download(piece, values + first, here * sizeof *piece);
-        if (!is_finite(piece, here))
-            return false;
-    }
-    return true;
-}
-
-/* The loss may not show yet what the last step has done. */
-static struct error *check_values(const struct training *t, size_t epoch)
-{
-    const struct network *network = t->network;
-    const struct optimiser *optimiser = &t->optimiser;
-
-    if (!all_finite(t, t->parameters, network->parameter_count) ||
-        !all_finite(t, t->buffers, network->buffer_count) ||
-        !all_finite(t, optimiser->first, optimiser->count) ||
-        !all_finite(t, optimiser->second, optimiser->count))
+    if (t->losses[t->batches] != 0)
         return error_make("training: the network has values that are not finite after epoch %zu: "
                           "use a smaller learning rate",
                           epoch + 1);
+    *loss = sum / (double)t->set->count;
     return NULL;
 }
 
@@ -567,10 +410,10 @@ static struct error *run_epoch(struct training *t, bool *go_on)
                                 .buffers = t->buffers};
 
     TRY(train_epoch(t, t->state.epoch, rate, &epoch.loss));
-    TRY(check_values(t, t->state.epoch));
     if (validation_is_due(t))
-        epoch.validation_loss = network_evaluate(t->pass, &options->loss, t->parameters, t->buffers,
-                                                 &t->validation_view, &epoch.validation_accuracy);
+        TRY(network_evaluate(t->pass, &options->loss, t->parameters, t->buffers,
+                             &t->validation_view, &epoch.validation_loss,
+                             &epoch.validation_accuracy));
     t->state.epoch++;
     keep_best(t, &epoch);
     epoch.best_epoch = t->state.best.best_epoch;
@@ -639,7 +482,7 @@ struct error *train_network(const struct network *network, const struct train_op
         return error_make("training: epochs and batch must be at least 1");
     TRY(check_set(network, set, &options->loss, "training"));
     if (validation) {
-        struct loss held_out = loss_for(&options->loss, validation);
+        struct loss held_out = loss_for_set(&options->loss, validation);
 
         TRY(check_set(network, validation, &held_out, "validation"));
     }

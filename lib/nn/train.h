@@ -90,9 +90,14 @@ struct error *network_predict(struct pass *pass, const float *parameters, float 
                               const struct train_set *set, float *logits,
                               float *embeddings) MUST_CHECK;
 
-/* Mean loss over the set, which is memory of the backend; *accuracy, if not NULL, is the share of
- * right answers (NaN without labels). */
-double network_evaluate(struct pass *pass, const struct loss *loss, const float *parameters,
-                        float *buffers, const struct train_set *set, double *accuracy);
+/* The loss that a set can be held against: that one if the set has what it needs, else by labels.
+ */
+struct loss loss_for_set(const struct loss *loss, const struct train_set *set);
+
+/* Mean loss over the set, which is memory of the backend, and the share of right answers (NaN
+ * without labels). */
+struct error *network_evaluate(struct pass *pass, const struct loss *loss, const float *parameters,
+                               float *buffers, const struct train_set *set, double *mean,
+                               double *accuracy) MUST_CHECK;
 
 #endif

@@ -72,7 +72,7 @@ struct error *distance_doubt(const struct series_blocks *blocks, double *doubt)
      * may be lost. */
     if (range > 1000 * ((double)sample[size - 1 - size / 4] - sample[size / 4]))
         *doubt = steps * steps * range * range * 0x1p-53 / 2e-7;
-    /* Squares that have no place in a float are for the processor's kernels, too. */
+    /* Squares that have no place in a float. */
     if (range > 1e15 || range < 1e-15)
         *doubt = fmax(*doubt, DBL_MIN);
     free(sample);

@@ -18,11 +18,11 @@ struct distance_device {
     void (*worker_close)(void *worker);
 
     /* Distances of the candidates of `source` (host) to the series of blocks first..end-1:
-     * table[row * stride + 8 * (block - first) + lane] (host), as distance_to_block does for each.
-     */
+     * table[row * stride + 8 * (block - first) + lane] (host), as distance_to_block does for each
+     * with that doubt (distance_doubt). */
     void (*measure)(void *worker, const void *series, const float *source,
-                    const struct candidates *candidates, size_t window, size_t first, size_t end,
-                    float *table, size_t stride);
+                    const struct candidates *candidates, size_t window, double doubt, size_t first,
+                    size_t end, float *table, size_t stride);
 
     /* As that of the backend: what went wrong since the start, or NULL. */
     const char *(*fault)(void);

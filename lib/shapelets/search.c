@@ -134,15 +134,14 @@ static void drop_hopeless(const struct search *search, struct search_worker *wor
 static void measure_batch(const struct search *search, struct search_worker *worker,
                           const struct batch *batch)
 {
-    /* Only the kernels of the processor can sum up anew what is in doubt. */
-    const struct distance_device *device =
-        worker->distance.doubt > 0 ? NULL : search->options->device;
+    const struct distance_device *device = search->options->device;
     const float *series = dataset_series(search->dataset, worker->source, search->channel);
 
     if (device)
         device->measure(worker->on_device, search->on_device, series, &worker->kept,
-                        search->options->window, batch->first_block, batch->end_block,
-                        worker->table + batch->first_block * DISTANCE_LANES, search->stride);
+                        search->options->window, worker->distance.doubt, batch->first_block,
+                        batch->end_block, worker->table + batch->first_block * DISTANCE_LANES,
+                        search->stride);
     for (size_t b = batch->first_block; !device && b < batch->end_block; b++)
         distance_to_block(series,
                           search->blocks.values + b * search->blocks.length * DISTANCE_LANES,

@@ -13,8 +13,9 @@ if ! reason=$("$build/bench/cuda" --probe 2>&1); then
 fi
 echo "GPU found: $reason"
 failed=0
-for test in test_cuda_kernels test_cuda_network; do
-    SC_TEST_GPU=1 CMOCKA_MESSAGE_OUTPUT=TAP "$build/tests/$test" || failed=1
+for source in tests/unit/test_cuda_*.c; do
+    test=${source##*/}
+    SC_TEST_GPU=1 CMOCKA_MESSAGE_OUTPUT=TAP "$build/tests/${test%.c}" || failed=1
 done
 
 # near TOLERANCE A B: texts of the same words, whose numbers differ by at most TOLERANCE of the largest.

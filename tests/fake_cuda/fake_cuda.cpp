@@ -1,12 +1,17 @@
 /* CUDA's runtime on the processor, as far as the plug-in uses it: memory of the device is plain
- * memory that is known by address, work is done when it is queued, and a capture keeps it instead.
- * Stricter than the real one where that finds mistakes: copies must lie inside of memory that was
- * allocated, and what cannot be captured fails. */
+ * memory that is known by address, work is done when it is queued, or, if that is asked for, when
+ * somebody waits for it, and a capture keeps it instead.  Stricter than the real one where that
+ * finds mistakes: copies must lie inside of memory that was allocated, memory is surrounded by
+ * guards that nobody may write to and that are not numbers, and what cannot be captured fails. */
 #include "fake_cuda.h"
 #include "fake_kernel.h"
 
+#include <deque>
 #include <map>
+#include <memory>
 #include <mutex>
+#include <set>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <string>
@@ -22,14 +27,20 @@ struct fake_graph {
 
 struct fake_stream {
     fake_graph *capturing = nullptr;
+    size_t number;                           /* of the streams before it */
+    std::deque<std::function<void()>> queue; /* what is not done yet */
+    size_t queued = 0, done = 0;             /* how much ever was */
 };
 
+/* The work of a stream up to some point. */
 struct fake_event {
-    int nothing;
+    fake_stream *stream = nullptr;
+    size_t queued = 0;
 };
 
 static std::mutex lock;
 static std::map<const char *, size_t> memory; /* of the device, by where it begins */
+static std::map<const char *, size_t> pinned; /* page-locked */
 static size_t limit, used;
 /* For programs, which cannot turn knobs. */
 static int gpus = getenv("FAKE_CUDA_GPUS") ? atoi(getenv("FAKE_CUDA_GPUS")) : 1;
@@ -37,6 +48,10 @@ static std::string failing = getenv("FAKE_CUDA_FAIL") ? getenv("FAKE_CUDA_FAIL")
 static struct fake_cuda_counts counts;
 static thread_local cudaError_t last_error;
 static thread_local int captures; /* that this thread has begun */
+static fake_late late =
+    getenv("FAKE_CUDA_LATE") ? (fake_late)atoi(getenv("FAKE_CUDA_LATE")) : FAKE_NONE_LATE;
+static std::recursive_mutex running; /* one at a time does what was left for later */
+static std::set<fake_stream *> streams;
 
 /* ---- For tests ---- */
 
@@ -144,6 +159,53 @@ void fake_check_grid(dim3 grid, dim3 block)
         last_error = cudaErrorIllegalAddress;
 }
 
+static bool is_late(const fake_stream *stream)
+{
+    return stream && late != FAKE_NONE_LATE &&
+           (late == FAKE_ALL_LATE || (late == FAKE_FIRST_LATE) == (stream->number == 0));
+}
+
+/* Does the work of a stream until so much of it is done. */
+static void run_until(fake_stream *stream, size_t queued)
+{
+    std::lock_guard<std::recursive_mutex> guard(running);
+
+    while (stream->done < queued) {
+        std::function<void()> work = std::move(stream->queue.front());
+
+        stream->queue.pop_front();
+        stream->done++;
+        work();
+    }
+}
+
+static void run_all(void)
+{
+    std::lock_guard<std::recursive_mutex> guard(running);
+
+    for (fake_stream *stream : streams)
+        run_until(stream, stream->queued);
+}
+
+/* Now or later. */
+static void run_in(fake_stream *stream, std::function<void()> work)
+{
+    if (!is_late(stream)) {
+        work();
+        return;
+    }
+    std::lock_guard<std::recursive_mutex> guard(running);
+
+    stream->queue.push_back(std::move(work));
+    stream->queued++;
+}
+
+void fake_cuda_run_late(enum fake_late which)
+{
+    run_all();
+    late = which;
+}
+
 void fake_queue(cudaStream_t stream, std::function<void()> work)
 {
     if (stream && stream->capturing) {
@@ -155,7 +217,7 @@ void fake_queue(cudaStream_t stream, std::function<void()> work)
 
         counts.launches++;
     }
-    work();
+    run_in(stream, std::move(work));
 }
 
 /* ---- Errors and devices ---- */
@@ -197,6 +259,49 @@ cudaError_t cudaSetDevice(int device)
 
 /* ---- Memory ---- */
 
+/* Bytes before and after each piece of memory; sanitizers have their own. */
+#ifdef __SANITIZE_ADDRESS__
+enum { GUARD = 0 };
+#else
+enum { GUARD = 256 };
+#endif
+
+/* What is in them, for each piece another, so that copies from one to the other are found out:
+ * signalling NaNs and tiny numbers in turn, tiny as doubles, which arithmetic does not leave as
+ * they are. */
+static uint64_t guard_word(const char *piece)
+{
+    uint64_t own = (uintptr_t)piece >> 8 & 0xfffff;
+
+    return (0x00a00000 | own) << 32 | 0x7fa00000 | own;
+}
+
+/* Fills, or checks, the guards on both sides. */
+static bool guards_are_whole(char *piece, size_t bytes, bool fill)
+{
+    uint64_t word = guard_word(piece);
+    bool whole = true;
+
+    for (size_t k = 0; k < 2 * GUARD; k++) {
+        size_t i = k < GUARD ? k : bytes + k;
+        char *at = piece - GUARD + i, expected;
+
+        memcpy(&expected, (char *)&word + i % sizeof word, 1);
+        if (fill)
+            *at = expected;
+        whole = whole && *at == expected;
+    }
+    return whole;
+}
+
+static void check_guards(const char *piece, size_t bytes)
+{
+    if (guards_are_whole((char *)piece, bytes, false))
+        return;
+    fprintf(stderr, "fake_cuda: something wrote outside of %zu bytes of memory\n", bytes);
+    abort();
+}
+
 cudaError_t cudaMalloc(void **to, size_t bytes)
 {
     std::lock_guard<std::mutex> guard(lock);
@@ -206,8 +311,13 @@ cudaError_t cudaMalloc(void **to, size_t bytes)
     if (limit && used + bytes > limit)
         return last_error = cudaErrorMemoryAllocation;
     /* Real memory is not zeroed, and aligned to 256 bytes. */
-    *to = aligned_alloc(256, (bytes + 255) / 256 * 256);
-    memset(*to, 0xA5, bytes);
+    size_t all = bytes + 2 * GUARD;
+    void *start = NULL;
+    if (posix_memalign(&start, 256, all))
+        return last_error = cudaErrorMemoryAllocation;
+    memset(start, 0xFF, all);
+    *to = (char *)start + GUARD;
+    guards_are_whole((char *)*to, bytes, true);
     memory[(char *)*to] = bytes;
     used += bytes;
     return result("cudaMalloc", true, cudaSuccess);
@@ -215,6 +325,7 @@ cudaError_t cudaMalloc(void **to, size_t bytes)
 
 cudaError_t cudaFree(void *pointer)
 {
+    run_all();
     std::lock_guard<std::mutex> guard(lock);
     auto found = memory.find((char *)pointer);
 
@@ -224,23 +335,30 @@ cudaError_t cudaFree(void *pointer)
         return cudaErrorStreamCaptureUnsupported;
     if (found == memory.end())
         return cudaErrorInvalidValue;
+    check_guards(found->first, found->second);
     used -= found->second;
     memory.erase(found);
-    free(pointer);
+    free((char *)pointer - GUARD);
     return result("cudaFree", true, cudaSuccess);
 }
 
-/* Whether all of it is memory of the device. */
-static bool on_device(const void *pointer, size_t bytes)
+/* Whether all of it is memory of that kind. */
+static bool is_inside(const std::map<const char *, size_t> &pieces, const void *pointer,
+                      size_t bytes)
 {
     std::lock_guard<std::mutex> guard(lock);
     const char *at = (const char *)pointer;
-    auto found = memory.upper_bound(at);
+    auto found = pieces.upper_bound(at);
 
-    if (found == memory.begin())
+    if (found == pieces.begin())
         return false;
     --found;
     return at + bytes <= found->first + found->second;
+}
+
+static bool on_device(const void *pointer, size_t bytes)
+{
+    return is_inside(memory, pointer, bytes);
 }
 
 cudaError_t cudaMallocHost(void **to, size_t bytes)
@@ -248,11 +366,16 @@ cudaError_t cudaMallocHost(void **to, size_t bytes)
     if (is_forbidden())
         return cudaErrorStreamCaptureUnsupported;
     *to = malloc(bytes);
+    std::lock_guard<std::mutex> guard(lock);
+    pinned[(char *)*to] = bytes;
     return result("cudaMallocHost", true, cudaSuccess);
 }
 
 cudaError_t cudaFreeHost(void *pointer)
 {
+    run_all();
+    std::lock_guard<std::mutex> guard(lock);
+    pinned.erase((char *)pointer);
     free(pointer);
     return cudaSuccess;
 }
@@ -280,13 +403,25 @@ cudaError_t cudaMemcpy(void *to, const void *from, size_t bytes, cudaMemcpyKind 
 cudaError_t cudaMemcpyAsync(void *to, const void *from, size_t bytes, cudaMemcpyKind kind,
                             cudaStream_t stream)
 {
-    const void *device = kind == cudaMemcpyHostToDevice ? to : from;
+    bool upload = kind == cudaMemcpyHostToDevice;
+    const void *device = upload ? to : from, *host = upload ? from : to;
 
     if (bytes && !on_device(device, bytes))
         return cudaErrorInvalidValue;
     if (is_forbidden() || (stream && stream->capturing))
         return cudaErrorStreamCaptureUnsupported;
-    memcpy(to, from, bytes);
+    if (is_inside(pinned, host, bytes)) {
+        run_in(stream, [=] { memcpy(to, from, bytes); });
+    } else if (upload) { /* the real one keeps what it has not copied yet */
+        auto kept =
+            std::make_shared<std::vector<char>>((const char *)from, (const char *)from + bytes);
+
+        run_in(stream, [=] { memcpy(to, kept->data(), bytes); });
+    } else { /* the real one waits */
+        if (stream)
+            run_until(stream, stream->queued);
+        memcpy(to, from, bytes);
+    }
     return result("cudaMemcpyAsync", true, cudaSuccess);
 }
 
@@ -294,21 +429,34 @@ cudaError_t cudaMemcpyAsync(void *to, const void *from, size_t bytes, cudaMemcpy
 
 cudaError_t cudaStreamCreateWithFlags(cudaStream_t *stream, unsigned flags)
 {
+    std::lock_guard<std::recursive_mutex> guard(running);
+    static size_t count;
+
     *stream = new fake_stream;
+    (*stream)->number = count++;
+    streams.insert(*stream);
     return result("cudaStreamCreateWithFlags", flags == cudaStreamNonBlocking,
                   cudaErrorInvalidValue);
 }
 
 cudaError_t cudaStreamDestroy(cudaStream_t stream)
 {
+    std::lock_guard<std::recursive_mutex> guard(running);
+
+    run_until(stream, stream->queued);
+    streams.erase(stream);
     delete stream;
     return cudaSuccess;
 }
 
 cudaError_t cudaStreamSynchronize(cudaStream_t stream)
 {
+    if (stream)
+        run_until(stream, stream->queued);
     std::lock_guard<std::mutex> guard(lock);
 
+    for (const auto &piece : memory)
+        check_guards(piece.first, piece.second);
     counts.syncs += stream != nullptr;
     return result("cudaStreamSynchronize", !is_forbidden(), cudaErrorStreamCaptureUnsupported);
 }
@@ -322,14 +470,25 @@ cudaError_t cudaEventCreateWithFlags(cudaEvent_t *event, unsigned flags)
 
 cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t stream)
 {
-    return result("cudaEventRecord", event && !stream->capturing,
-                  cudaErrorStreamCaptureUnsupported);
+    *event = {stream, stream->queued};
+    return result("cudaEventRecord", !stream->capturing, cudaErrorStreamCaptureUnsupported);
+}
+
+/* Waits for what the event stands for now; it may be recorded anew before that is done. */
+cudaError_t cudaStreamWaitEvent(cudaStream_t stream, cudaEvent_t event, unsigned flags)
+{
+    fake_event now = *event;
+
+    if (now.stream)
+        run_in(stream, [=] { run_until(now.stream, now.queued); });
+    return result("cudaStreamWaitEvent", flags == 0 && !stream->capturing, cudaErrorInvalidValue);
 }
 
 cudaError_t cudaEventSynchronize(cudaEvent_t event)
 {
-    return result("cudaEventSynchronize", event != nullptr && !is_forbidden(),
-                  cudaErrorInvalidValue);
+    if (event->stream)
+        run_until(event->stream, event->queued);
+    return result("cudaEventSynchronize", !is_forbidden(), cudaErrorInvalidValue);
 }
 
 cudaError_t cudaStreamBeginCapture(cudaStream_t stream, cudaStreamCaptureMode mode)
@@ -365,8 +524,11 @@ cudaError_t cudaGraphLaunch(cudaGraphExec_t executable, cudaStream_t stream)
 
         counts.graph_launches++;
     }
-    for (const auto &work : executable->work)
-        work();
+    auto works = std::make_shared<fake_graph>(*executable);
+    run_in(stream, [=] {
+        for (const auto &work : works->work)
+            work();
+    });
     return result("cudaGraphLaunch", true, cudaSuccess);
 }
 

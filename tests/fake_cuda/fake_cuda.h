@@ -18,6 +18,16 @@ void fake_cuda_set_memory(size_t bytes); /* all that there is; 0: no end */
 void fake_cuda_fail(const char *function);
 void fake_cuda_run_backwards(bool backwards); /* blocks and threads in descending order */
 
+/* Which streams do their work only when somebody waits for it, as late as CUDA may.  For programs:
+ * FAKE_CUDA_LATE, the number. */
+enum fake_late {
+    FAKE_NONE_LATE,
+    FAKE_ALL_LATE,
+    FAKE_FIRST_LATE,  /* what is computed: copies of other streams overtake it if they may */
+    FAKE_OTHERS_LATE, /* copies */
+};
+void fake_cuda_run_late(enum fake_late late);
+
 void fake_cuda_limit_grids(size_t most); /* blocks in each direction; 0: no limit */
 
 /* What happened so far. */

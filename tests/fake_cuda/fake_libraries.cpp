@@ -190,6 +190,20 @@ static size_t scratch_bytes(const fake_tensor *x, const fake_filter *w)
     return x->n * x->w * w->w + w->k + 13;
 }
 
+/* Checks and counts what is about to run. */
+static cudnnStatus_t start(const fake_tensor *x, const fake_filter *w,
+                           const fake_convolution *convolution, const fake_tensor *y,
+                           const void *alpha, size_t bytes)
+{
+    if (!fits(x, w, convolution, y) || x->h != 1 || *(const float *)alpha != 1.0f ||
+        bytes < scratch_bytes(x, w))
+        return CUDNN_STATUS_BAD_PARAM;
+    if (fake_fails("cuDNN runs"))
+        return CUDNN_STATUS_NOT_SUPPORTED;
+    fake_count_convolution();
+    return CUDNN_STATUS_SUCCESS;
+}
+
 cudnnStatus_t cudnnGetConvolutionForwardAlgorithm_v7(
     cudnnHandle_t handle, cudnnTensorDescriptor_t x, cudnnFilterDescriptor_t w,
     cudnnConvolutionDescriptor_t convolution, cudnnTensorDescriptor_t y, int requested,
@@ -204,17 +218,15 @@ cudnnStatus_t cudnnGetConvolutionForwardAlgorithm_v7(
     memset(results, 0, 4 * sizeof *results);
     /* Three that must not be taken: one needs too much memory, one does not work, and one needs
      * TF32. */
+    for (int i = 0; i < 4; i++)
+        results[i].determinism = CUDNN_DETERMINISTIC;
     results[0].algo = CUDNN_CONVOLUTION_FWD_ALGO_IMPLICIT_GEMM;
     results[0].memory = (size_t)1 << 40;
-    results[0].determinism = CUDNN_DETERMINISTIC;
     results[1].algo = CUDNN_CONVOLUTION_FWD_ALGO_IMPLICIT_GEMM;
     results[1].status = CUDNN_STATUS_NOT_SUPPORTED;
-    results[1].determinism = CUDNN_DETERMINISTIC;
     results[2].algo = CUDNN_CONVOLUTION_FWD_ALGO_GEMM;
-    results[2].determinism = CUDNN_DETERMINISTIC;
     results[3].algo = CUDNN_CONVOLUTION_FWD_ALGO_IMPLICIT_PRECOMP_GEMM;
     results[3].memory = scratch_bytes(x, w);
-    results[3].determinism = CUDNN_DETERMINISTIC;
     return CUDNN_STATUS_SUCCESS;
 }
 
@@ -246,15 +258,12 @@ cudnnStatus_t cudnnConvolutionForward(cudnnHandle_t handle, const void *alpha,
     fake_tensor in = *x_descriptor, out = *y_descriptor;
     fake_filter filter = *w_descriptor;
     size_t pad = convolution->pad_w;
+    cudnnStatus_t status = CUDNN_STATUS_BAD_PARAM;
 
-    if (!fits(x_descriptor, w_descriptor, convolution, y_descriptor) || in.h != 1 ||
-        *(const float *)alpha != 1.0f ||
-        algorithm != CUDNN_CONVOLUTION_FWD_ALGO_IMPLICIT_PRECOMP_GEMM ||
-        bytes < scratch_bytes(x_descriptor, w_descriptor))
-        return CUDNN_STATUS_BAD_PARAM;
-    if (fake_fails("cuDNN runs"))
-        return CUDNN_STATUS_NOT_SUPPORTED;
-    fake_count_convolution();
+    if (algorithm == CUDNN_CONVOLUTION_FWD_ALGO_IMPLICIT_PRECOMP_GEMM)
+        status = start(x_descriptor, w_descriptor, convolution, y_descriptor, alpha, bytes);
+    if (status != CUDNN_STATUS_SUCCESS)
+        return status;
     fake_queue(handle->stream, [=] {
         memset(memory, 0xFF, bytes);
         for (size_t n = 0; n < out.n; n++)
@@ -319,14 +328,12 @@ cudnnStatus_t cudnnConvolutionBackwardFilter(
     fake_tensor in = *x_descriptor, out = *dy_descriptor;
     fake_filter filter = *dw_descriptor;
     size_t pad = convolution->pad_w;
+    cudnnStatus_t status = CUDNN_STATUS_BAD_PARAM;
 
-    if (!fits(x_descriptor, dw_descriptor, convolution, dy_descriptor) || in.h != 1 ||
-        *(const float *)alpha != 1.0f || algorithm != CUDNN_CONVOLUTION_BWD_FILTER_ALGO_1 ||
-        bytes < scratch_bytes(x_descriptor, dw_descriptor))
-        return CUDNN_STATUS_BAD_PARAM;
-    if (fake_fails("cuDNN runs"))
-        return CUDNN_STATUS_NOT_SUPPORTED;
-    fake_count_convolution();
+    if (algorithm == CUDNN_CONVOLUTION_BWD_FILTER_ALGO_1)
+        status = start(x_descriptor, dw_descriptor, convolution, dy_descriptor, alpha, bytes);
+    if (status != CUDNN_STATUS_SUCCESS)
+        return status;
     fake_queue(handle->stream, [=] {
         memset(memory, 0xFF, bytes);
         for (size_t o = 0; o < filter.k; o++)

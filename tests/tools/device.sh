@@ -31,9 +31,23 @@ test_that 'a library that is no plug-in is refused' '
     export SHAPECOND_CUDA_PLUGIN=$SC_BUILD/lib/libnpy-c.so.0
     fails 1 "the CUDA plug-in is none of shapecond" sc-strans --device cuda pool.slp set.npy
 '
+test_that 'a plug-in of another build is refused, whatever its version' '
+    version=$(sc-strans --version | sed "s/.* //")
+    LC_ALL=C sed "s/\($version-[0-9]*\)[0-9]/\1x/g" "$fake" >stale.so
+    refute cmp -s stale.so "$fake"
+    export SHAPECOND_CUDA_PLUGIN=$PWD/stale.so
+    fails 1 "x) and the program ($version-" \
+        sc-strans --device cuda -o features.npy pool.slp set.npy
+    grep -q "are not of the same build" .stderr
+    refute test -e features.npy
+    sc-strans --device auto -o auto.npy pool.slp set.npy
+    test -s auto.npy
+'
 test_that 'the programs have no symbol of CUDA and do not need it' '
     for program in "$SC_BUILD"/bin/*; do
-        nm -D "$program" >symbols
+        nm "$program" >symbols
+        nm -D "$program" >>symbols
+        test -s symbols
         refute grep -qiE "cuda|cudnn|cublas" symbols
         readelf -d "$program" >needed
         refute grep -qiE "cuda|cudnn|cublas" needed

@@ -2,64 +2,29 @@
  * the CPU backend: one element, odd sizes, tails of blocks, many blocks; and its errors. */
 #include "support/check.h"
 
+#include <float.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/parallel.h"
 #include "nn/memory.h"
-#include "shapelets/discover.h"
-#include "support/fake_device.h"
+#include "support/both.h"
 
-static const struct backend *gpu(void)
+/* All members from the first function on are functions. */
+static void every_function_of_the_backend_is_there(void **state)
 {
-    return fake_device()->backend;
-}
+    const char *at = (const char *)gpu() + offsetof(struct backend, fault);
+    const char *end = (const char *)gpu() + sizeof(struct backend);
+    void *function;
 
-/* An array on both devices. */
-struct both {
-    size_t bytes;
-    void *on_gpu, *on_cpu, *seen; /* seen: that of the GPU, fetched */
-};
-
-static struct both both_of(const void *values, size_t bytes)
-{
-    return (struct both){bytes, to_backend(gpu(), values, bytes),
-                         to_backend(backend_cpu(), values, bytes), calloc(1, bytes + 1)};
-}
-
-static struct both both_normal(size_t count, uint64_t index)
-{
-    float *values = normal_values(count, index);
-    struct both both = both_of(values, count * sizeof *values);
-
-    free(values);
-    return both;
-}
-
-static void fetch_both(struct both *both)
-{
-    from_backend(gpu(), both->seen, both->on_gpu, both->bytes);
-}
-
-static void free_both(struct both *both)
-{
-    gpu()->release(both->on_gpu);
-    backend_cpu()->release(both->on_cpu);
-    free(both->seen);
-}
-
-static void assert_same(struct both *both)
-{
-    fetch_both(both);
-    assert_memory_equal(both->seen, both->on_cpu, both->bytes);
-}
-
-static void assert_close(struct both *both, double tolerance)
-{
-    fetch_both(both);
-    assert_arrays_near((const float *)both->seen, (const float *)both->on_cpu,
-                       both->bytes / sizeof(float), tolerance);
+    (void)state;
+    assert_true((size_t)(end - at) > 40 * sizeof function);
+    for (; at < end; at += sizeof function) {
+        memcpy(&function, at, sizeof function);
+        assert_non_null(function);
+    }
+    assert_non_null(fake_device()->transform);
+    assert_non_null(fake_device()->distance);
 }
 
 /* ---- Moving ---- */
@@ -146,6 +111,69 @@ static void copies_of_any_size_arrive(void **state)
         free(sent);
         free(back);
     }
+}
+
+/* Memory of the fake device can be looked at while its work is not done. */
+static void uploads_wait_for_the_work_before_them_unless_told_otherwise(void **state)
+{
+    const float first = 1, second = 2, third = 3;
+    float seen;
+
+    (void)state;
+    if (!fake_knobs())
+        skip();
+    for (int late = FAKE_NONE_LATE; late <= FAKE_OTHERS_LATE; late++) {
+        float *a = gpu()->allocate(sizeof *a), *b = gpu()->allocate(sizeof *b);
+        float *beside = gpu()->allocate(sizeof *beside);
+
+        fake_knobs()->run_late((enum fake_late)late);
+        gpu()->upload(a, &first, sizeof first);
+        gpu()->copy_rows(1, 1, a, 0, b, 0);
+        gpu()->upload_beside(beside, &third, sizeof third);
+        if (late == FAKE_FIRST_LATE)
+            assert_true(*beside == 3 && *b == 0);
+        gpu()->upload(a, &second, sizeof second);
+        from_backend(gpu(), &seen, b, sizeof seen);
+        assert_true(seen == 1);
+        gpu()->add_rows(1, 1, beside, 0, a, 0);
+        from_backend(gpu(), &seen, a, sizeof seen);
+        assert_true(seen == 5);
+        copies_of_any_size_arrive(NULL);
+        fake_knobs()->run_late(FAKE_NONE_LATE);
+        gpu()->release(a);
+        gpu()->release(b);
+        gpu()->release(beside);
+    }
+}
+
+static void values_that_are_not_finite_are_found(void **state)
+{
+    static const size_t sizes[] = {1, 255, 256, 257, 1000};
+    static const float odd[] = {INFINITY, -INFINITY, NAN};
+    const double none = 0, before = 7;
+
+    (void)state;
+    for (size_t i = 0; i < sizeof sizes / sizeof sizes[0]; i++)
+        for (size_t k = 0; k < 7; k++) {
+            size_t count = sizes[i];
+            float *values = normal_values(count, 3);
+            struct both all, found = both_of(k == 6 ? &before : &none, sizeof none);
+
+            values[0] = -FLT_MAX;
+            values[count - 1] = FLT_MAX;
+            if (k < 6)
+                values[k % 2 ? count - 1 : 0] = odd[k / 2];
+            if (k == 5) /* all of them write the same */
+                values[0] = values[count / 2] = NAN;
+            all = both_of(values, count * sizeof *values);
+            gpu()->find_infinite(count, all.on_gpu, found.on_gpu);
+            backend_cpu()->find_infinite(count, all.on_cpu, found.on_cpu);
+            assert_same(&found);
+            assert_true(*(double *)found.on_cpu == (k < 6 ? 1 : 7));
+            free_both(&all);
+            free_both(&found);
+            free(values);
+        }
 }
 
 static void partial_gradients_are_added_up_in_order(void **state)
@@ -262,7 +290,8 @@ static void losses_and_their_tangents_are_those_of_the_processor(void **state)
         const struct loss loss = {(enum loss_kind)(i % 3), 1.5f, 0.8f};
         const double nothing[3] = {-1, -1, -1};
         const size_t where = 1;
-        struct both logits = both_normal(all, 1), targets = both_normal(all, 2);
+        float *raw = normal_values(all, 1);
+        struct both logits, targets = both_normal(all, 2);
         struct both rlogits = both_normal(all, 3), rtargets = both_normal(all, 4);
         struct both d = both_normal(all, 5), dt = both_normal(all, 6);
         struct both rd = both_normal(all, 7), rdt = both_normal(all, 8);
@@ -274,6 +303,9 @@ static void losses_and_their_tangents_are_those_of_the_processor(void **state)
         for (size_t n = 0; n < count; n++)
             classes_of[n] = (int32_t)((n * 7 + 1) % classes);
         labels = both_of(classes_of, count * sizeof *classes_of);
+        if (count > 1)
+            raw[1] = 500; /* too large for an exponential */
+        logits = both_of(raw, all * sizeof *raw);
         for (int k = 0; k < 2; k++) {
 #define ON(array) (k ? (array).on_cpu : (array).on_gpu)
             struct targets t = {ON(labels), ON(targets)};
@@ -289,12 +321,14 @@ static void losses_and_their_tangents_are_those_of_the_processor(void **state)
         }
         fetch_both(&value);
         for (size_t k = 0; k < 3; k++)
-            assert_near(((double *)value.seen)[k], ((double *)value.on_cpu)[k], 1e-6);
+            assert_near(((double *)value.seen)[k], ((double *)value.on_cpu)[k],
+                        1e-6 * fmax(fabs(((double *)value.on_cpu)[k]), 1));
         assert_close(&d, 2e-6);
         assert_close(&dt, 2e-6);
         assert_close(&rd, 2e-6);
         assert_close(&rdt, 5e-6);
         free(classes_of);
+        free(raw);
         struct both *const freed[] = {&logits, &targets, &rlogits, &rtargets, &d,     &dt,
                                       &rd,     &rdt,     &value,   &index,    &labels};
         for (size_t k = 0; k < sizeof freed / sizeof freed[0]; k++)
@@ -310,7 +344,7 @@ static void check_convolutions(size_t more)
     static const struct {
         size_t count, steps, kernel, inputs, outputs;
     } shapes[] = {{1, 1, 3, 1, 1},  {3, 7, 3, 2, 5},   {2, 40, 5, 17, 33}, {5, 1, 1, 70, 3},
-                  {4, 9, 1, 5, 16}, {2, 300, 3, 1, 2}, {2, 5, 7, 3, 2}};
+                  {4, 9, 1, 5, 16}, {2, 300, 3, 1, 2}, {2, 5, 7, 3, 2},    {3, 6, 3, 16, 32}};
     const struct backend *const backends[] = {gpu(), backend_cpu()};
 
     for (size_t i = 0; i < sizeof shapes / sizeof shapes[0]; i++) {
@@ -405,219 +439,84 @@ static void convolutions_that_cudnn_does_not_have_are_made_of_products(void **st
     assert_null(gpu()->fault());
 }
 
-/* ---- Shapelets ---- */
+/* ---- Stages (test_cuda_network.c has the rest) ---- */
 
-enum { CHANNELS = 2, LENGTH = 300, SHAPELETS = 5, SERIES = 4 };
+/* All functions of a stage; arrays: in this order, those of each backend. */
+enum { Z, RZ, DP, RDP, GAMMA, BETA, RGAMMA, RBETA, P, RP, DGAMMA, DBETA, DZ, RDZ, ROWS, ARRAYS };
 
-static void make_pool(struct shapelet_pool *pool)
+static void run_stage(const struct backend *b, struct stage stage, size_t count, float *const *on,
+                      double *moments, double *sums)
 {
-    static const struct {
-        unsigned channel, start, length, window;
-    } shapes[SHAPELETS] = {
-        {0, 0, 1, 3}, {1, 20, 130, 9}, {0, 299, 1, 0}, {1, 5, 64, 290}, {0, 10, 65, 5}};
-    float *values = normal_values(300, 40);
-    size_t used = 0;
+    size_t bytes = STAGE_SUMS * stage.shape.stride * sizeof *sums;
 
-    assert_ok(slp_new(SHAPELETS, 300, pool));
-    pool->channels = CHANNELS;
-    pool->steps = LENGTH;
-    pool->classes = 2;
-    memcpy(pool->values, values, 300 * sizeof *values);
-    for (size_t i = 0; i < SHAPELETS; i++) {
-        pool->shapelets[i] = (struct shapelet){.values = pool->values + used,
-                                               .channel = shapes[i].channel,
-                                               .start = shapes[i].start,
-                                               .length = shapes[i].length,
-                                               .window = shapes[i].window,
-                                               .offset = 1.5f,
-                                               .scale = 0.5f + 0.25f * (float)i};
-        used += shapes[i].length;
-    }
-    free(values);
+    stage.gamma = on[GAMMA];
+    stage.beta = on[BETA];
+    stage.tangent_gamma = on[RGAMMA];
+    stage.tangent_beta = on[RBETA];
+    stage.rows = on[ROWS];
+    stage.moments = moments;
+    stage.sums = sums;
+    b->zero(moments, STAGE_MOMENTS * stage.shape.stride * sizeof *moments);
+    b->stage_moments(&stage, 0, 0, count, on[Z]);
+    b->stage_reduce(&stage, NULL, NULL);
+    b->stage_forward(&stage, 0, count, on[Z], on[P]);
+    b->zero(sums, bytes);
+    b->stage_backward_sums(&stage, 0, 0, count, on[Z], on[DP], NULL, NULL);
+    b->stage_backward_reduce(&stage, on[DGAMMA], on[DBETA]);
+    b->stage_backward(&stage, 0, count, on[Z], on[DP], on[DZ]);
+    b->zero(sums, bytes);
+    b->stage_tangent_sums(&stage, 0, 0, count, on[Z], on[RZ]);
+    b->stage_tangent_reduce(&stage);
+    b->stage_tangent_forward(&stage, 0, count, on[Z], on[RZ], on[RP]);
+    b->zero(sums, bytes);
+    b->stage_tangent_backward_sums(&stage, 0, 0, count, on[Z], on[RZ], on[DP], on[RDP], NULL, NULL);
+    b->stage_tangent_backward_reduce(&stage, on[DGAMMA], on[DBETA]);
+    b->stage_tangent_backward(&stage, 0, count, on[Z], on[RZ], on[DP], on[RDP], on[DZ], on[RDZ]);
 }
 
-static void the_transform_and_its_gradient_are_those_of_the_processor(void **state)
+/* Inside of networks there is other memory behind the results; here, nothing. */
+static void stages_write_nothing_behind_their_results(void **state)
 {
-    struct shapelet_pool pool;
+    enum { COUNT = 3, STEPS = 7, POOLED = 3, STRIDE = 16 };
+    enum { LONG = COUNT * STEPS * STRIDE, SHORT = COUNT * POOLED * STRIDE };
+    static const size_t sizes[ARRAYS] = {LONG,   LONG,   SHORT,  SHORT, STRIDE,
+                                         STRIDE, STRIDE, STRIDE, SHORT, SHORT,
+                                         STRIDE, STRIDE, LONG,   LONG,  STAGE_ROWS * STRIDE};
+    struct stage stage = {.shape = {.norm = NORM_BATCH,
+                                    .act = ACTIVATION_SIGMOID,
+                                    .pool = POOL_MEAN,
+                                    .steps = STEPS,
+                                    .pooled = POOLED,
+                                    .channels = STRIDE,
+                                    .stride = STRIDE,
+                                    .input_sample = STEPS * STRIDE,
+                                    .input_gradient_sample = STEPS * STRIDE,
+                                    .output_sample = POOLED * STRIDE,
+                                    .output_gradient_sample = POOLED * STRIDE},
+                          .samples = COUNT,
+                          .blocks = 1,
+                          .batch = true,
+                          .measured = true,
+                          .summed = true};
+    struct both arrays[ARRAYS], moments = both_normal(2 * STAGE_MOMENTS * STRIDE, 20);
+    struct both sums = both_normal(2 * STAGE_SUMS * STRIDE, 21);
+    float *on_gpu[ARRAYS], *on_cpu[ARRAYS];
 
     (void)state;
-    make_pool(&pool);
-    for (int k = 0; k < 6; k++) {
-        struct transform on_cpu, on_gpu;
-        float *series = normal_values(SERIES * CHANNELS * LENGTH, 1);
-        struct both x, features = both_normal(SERIES * SHAPELETS, 2);
-        struct both upstream = both_normal(SERIES * SHAPELETS, 3);
-        struct both places = both_normal(SERIES * SHAPELETS, 4);
-        struct both dx = both_normal(SERIES * CHANNELS * LENGTH, 5);
-        size_t window = k % 2 ? TRANSFORM_FULL : TRANSFORM_AS_FOUND;
-
-        pool.length_normalised = k / 2 == 1;
-        pool.standardised = k >= 4;
-        /* A distance of 0, where the root has no slope, and two places that are equal. */
-        memcpy(series + LENGTH, pool.shapelets[1].values, 130 * sizeof *series);
-        memcpy(series + LENGTH + 20, pool.shapelets[1].values, 130 * sizeof *series);
-        series[0] = series[1] = series[2] = 0.25f;
-        x = both_of(series, SERIES * CHANNELS * LENGTH * sizeof *series);
-        assert_ok(transform_make(&pool, CHANNELS, LENGTH, window, &on_cpu));
-        assert_ok(transform_make(&pool, CHANNELS, LENGTH, window, &on_gpu));
-        assert_ok(transform_to_device(&on_gpu, fake_device()->transform));
-        transform_forward(&on_cpu, x.on_cpu, SERIES, features.on_cpu, places.on_cpu);
-        transform_forward(&on_gpu, x.on_gpu, SERIES, features.on_gpu, places.on_gpu);
-        assert_close(&features, 2e-6);
-        assert_same(&places);
-        transform_backward(&on_cpu, x.on_cpu, SERIES, features.on_cpu, places.on_cpu,
-                           upstream.on_cpu, dx.on_cpu);
-        transform_backward(&on_gpu, x.on_gpu, SERIES, features.on_gpu, places.on_gpu,
-                           upstream.on_gpu, dx.on_gpu);
-        assert_close(&dx, 5e-6);
-        /* The same for series of the host, without places. */
-        assert_ok(device_transform(fake_device(), &on_gpu, series, SERIES, features.seen));
-        assert_arrays_near((float *)features.seen, (float *)features.on_cpu, SERIES * SHAPELETS,
-                           2e-6);
-        transform_free(&on_cpu);
-        transform_free(&on_gpu);
-        free(series);
-        struct both *const freed[] = {&x, &features, &upstream, &places, &dx};
-        for (size_t i = 0; i < sizeof freed / sizeof freed[0]; i++)
-            free_both(freed[i]);
+    for (size_t i = 0; i < ARRAYS; i++) {
+        arrays[i] = both_normal(sizes[i], i);
+        on_gpu[i] = arrays[i].on_gpu;
+        on_cpu[i] = arrays[i].on_cpu;
     }
-    slp_free(&pool);
-}
-
-/* Whose squares are too large or too small for a float, and zeros of both signs. */
-static void series_of_any_scale_are_transformed(void **state)
-{
-    static const float scales[] = {1e25f, 1e-25f, 3e38f, 0};
-    struct shapelet_pool pool;
-
-    (void)state;
-    make_pool(&pool);
-    for (size_t k = 0; k < 2 * sizeof scales / sizeof scales[0]; k++) {
-        struct transform on_cpu, on_gpu;
-        float *series = normal_values(SERIES * CHANNELS * LENGTH, 1);
-        struct both x, features = both_normal(SERIES * SHAPELETS, 2);
-        struct both places = both_normal(SERIES * SHAPELETS, 4);
-
-        for (size_t i = 0; i < SERIES * CHANNELS * LENGTH; i++)
-            series[i] = fmaxf(fminf(series[i], 1), -1) * scales[k / 2];
-        for (size_t i = 0; i < 300; i++)
-            pool.values[i] = fmaxf(fminf(pool.values[i], 1), -1) * (scales[k / 2] > 1 ? 1 : 0);
-        pool.length_normalised = k % 2;
-        for (size_t i = 0; i < SHAPELETS; i++) {
-            pool.shapelets[i].offset = 0;
-            pool.shapelets[i].scale = scales[k / 2] > 1 ? 1 : 1e20f;
-        }
-        pool.standardised = true;
-        x = both_of(series, SERIES * CHANNELS * LENGTH * sizeof *series);
-        assert_ok(transform_make(&pool, CHANNELS, LENGTH, TRANSFORM_FULL, &on_cpu));
-        assert_ok(transform_make(&pool, CHANNELS, LENGTH, TRANSFORM_FULL, &on_gpu));
-        assert_ok(transform_to_device(&on_gpu, fake_device()->transform));
-        transform_forward(&on_cpu, x.on_cpu, SERIES, features.on_cpu, places.on_cpu);
-        transform_forward(&on_gpu, x.on_gpu, SERIES, features.on_gpu, places.on_gpu);
-        fetch_both(&features);
-        for (size_t i = 0; i < SERIES * SHAPELETS; i++) {
-            double seen = ((float *)features.seen)[i], expected = ((float *)features.on_cpu)[i];
-
-            assert_true(isfinite(seen) && fabs(seen - expected) <= 2e-6 * fabs(expected));
-        }
-        assert_same(&places);
-        transform_free(&on_cpu);
-        transform_free(&on_gpu);
-        free(series);
-        free_both(&x);
-        free_both(&features);
-        free_both(&places);
+    run_stage(gpu(), stage, COUNT, on_gpu, moments.on_gpu, sums.on_gpu);
+    run_stage(backend_cpu(), stage, COUNT, on_cpu, moments.on_cpu, sums.on_cpu);
+    for (size_t i = 0; i < ARRAYS; i++) {
+        if (i != ROWS)
+            assert_close(&arrays[i], 2e-5);
+        free_both(&arrays[i]);
     }
-    slp_free(&pool);
-}
-
-static struct dataset make_set(size_t count, size_t steps)
-{
-    struct dataset set;
-    float *values = normal_values(count * 2 * steps, 50);
-
-    assert_ok(dataset_new(count, 2, steps, 3, false, &set));
-    memcpy(set.x, values, count * 2 * steps * sizeof *values);
-    for (size_t i = 0; i < count; i++)
-        set.y[i] = (int32_t)(i % 3);
-    free(values);
-    return set;
-}
-
-static void distances_have_the_bits_of_the_processor(void **state)
-{
-    static const size_t windows[] = {0, 3, 1000}, lengths[] = {1, 6, 17};
-    const struct distance_device *device = fake_device()->distance;
-    enum { COUNT = 37, STEPS = 41, STRIDE = 48 };
-    struct dataset set = make_set(COUNT, STEPS);
-    size_t order[COUNT];
-    struct series_blocks blocks;
-
-    (void)state;
-    for (size_t i = 0; i < COUNT; i++)
-        order[i] = COUNT - 1 - i;
-    /* Squares that are too small for a float, beside others. */
-    for (size_t i = 0; i < COUNT * 2; i++)
-        for (size_t t = 8; t < 14; t++)
-            set.x[i * STEPS + t] *= i % 3 ? 1e-25f : 1;
-    assert_ok(series_blocks_make(&set, 1, order, &blocks));
-    for (size_t k = 0; k < 6; k++) {
-        struct candidates all;
-        struct distance_scratch scratch;
-        size_t from = k % 2 ? 5 : 0, to = k % 2 ? 20 : STEPS;
-        float *a, *b;
-        void *series, *worker;
-
-        assert_ok(candidates_make(STEPS, lengths, 3, 2, from, to, &all));
-        assert_ok(distance_scratch_make(&all, &scratch));
-        a = calloc(all.count * STRIDE, sizeof *a);
-        b = calloc(all.count * STRIDE, sizeof *b);
-        assert_non_null(series = device->series_open(&blocks));
-        assert_non_null(worker = device->worker_open(&all, blocks.blocks));
-        /* The blocks in two goes. */
-        device->measure(worker, series, set.x + STEPS, &all, windows[k / 2], 0, 2, a, STRIDE);
-        device->measure(worker, series, set.x + STEPS, &all, windows[k / 2], 2, blocks.blocks,
-                        a + 2 * DISTANCE_LANES, STRIDE);
-        assert_null(device->fault());
-        for (size_t block = 0; block < blocks.blocks; block++)
-            distance_to_block(set.x + STEPS, blocks.values + block * STEPS * DISTANCE_LANES, &all,
-                              windows[k / 2], &scratch, b + block * DISTANCE_LANES, STRIDE);
-        assert_memory_equal(a, b, all.count * STRIDE * sizeof *a);
-        device->worker_close(worker);
-        device->series_close(series);
-        distance_scratch_free(&scratch);
-        candidates_free(&all);
-        free(a);
-        free(b);
-    }
-    series_blocks_free(&blocks);
-    dataset_free(&set);
-}
-
-static void discovery_finds_the_same_pool(void **state)
-{
-    static const size_t lengths[] = {4, 9};
-    struct dataset set = make_set(70, 30);
-    struct discover_options options = {
-        .lengths = lengths, .length_count = 2, .start_step = 1, .window = 4, .k = 3};
-    struct shapelet_pool a, b;
-
-    (void)state;
-    parallel_set_threads(3);
-    assert_ok(discover_shapelets(&set, &options, &b, NULL));
-    options.device = fake_device()->distance;
-    assert_ok(discover_shapelets(&set, &options, &a, NULL));
-    parallel_set_threads(0);
-    assert_int_equal(a.count, b.count);
-    for (size_t i = 0; i < a.count; i++) {
-        assert_int_equal(a.shapelets[i].source, b.shapelets[i].source);
-        assert_int_equal(a.shapelets[i].start, b.shapelets[i].start);
-        assert_memory_equal(&a.shapelets[i].gain, &b.shapelets[i].gain, sizeof(float));
-        assert_memory_equal(&a.shapelets[i].threshold, &b.shapelets[i].threshold, sizeof(float));
-    }
-    slp_free(&a);
-    slp_free(&b);
-    dataset_free(&set);
+    free_both(&moments);
+    free_both(&sums);
 }
 
 /* ---- Small grids ---- */
@@ -631,13 +530,12 @@ static void grids_too_small_for_the_work_go_round(void **state)
         fake_knobs()->limit_grids(most);
         matrices_of_any_shape_are_transposed(NULL);
         rows_are_copied_added_and_gathered(NULL);
+        values_that_are_not_finite_are_found(NULL);
         partial_gradients_are_added_up_in_order(NULL);
         optimisers_take_the_step_they_are_told(NULL);
         the_best_step_is_kept_and_no_other(NULL);
         losses_and_their_tangents_are_those_of_the_processor(NULL);
         convolutions_of_any_shape_are_those_of_the_processor(NULL);
-        the_transform_and_its_gradient_are_those_of_the_processor(NULL);
-        distances_have_the_bits_of_the_processor(NULL);
         fake_knobs()->limit_grids(0);
     }
 }
@@ -657,20 +555,6 @@ static void memory_that_is_not_there_is_told(void **state)
                  backend_room(gpu(), 1 << 20, "series", &memory));
     fake_knobs()->set_memory(0);
     assert_null(gpu()->fault());
-}
-
-static void nothing_is_left_behind(void **state)
-{
-    struct fake_cuda_counts before;
-
-    (void)state;
-    if (!fake_knobs())
-        skip();
-    before = fake_knobs()->counts();
-    the_transform_and_its_gradient_are_those_of_the_processor(NULL);
-    distances_have_the_bits_of_the_processor(NULL);
-    copies_of_any_size_arrive(NULL);
-    assert_int_equal(fake_knobs()->counts().allocated, before.allocated);
 }
 
 static void the_first_fault_is_kept_and_told(void **state)
@@ -694,22 +578,21 @@ static void the_first_fault_is_kept_and_told(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(every_function_of_the_backend_is_there),
         cmocka_unit_test(matrices_of_any_shape_are_transposed),
         cmocka_unit_test(rows_are_copied_added_and_gathered),
         cmocka_unit_test(copies_of_any_size_arrive),
+        cmocka_unit_test(uploads_wait_for_the_work_before_them_unless_told_otherwise),
+        cmocka_unit_test(values_that_are_not_finite_are_found),
         cmocka_unit_test(partial_gradients_are_added_up_in_order),
         cmocka_unit_test(optimisers_take_the_step_they_are_told),
         cmocka_unit_test(the_best_step_is_kept_and_no_other),
         cmocka_unit_test(losses_and_their_tangents_are_those_of_the_processor),
         cmocka_unit_test(convolutions_of_any_shape_are_those_of_the_processor),
         cmocka_unit_test(convolutions_that_cudnn_does_not_have_are_made_of_products),
-        cmocka_unit_test(the_transform_and_its_gradient_are_those_of_the_processor),
-        cmocka_unit_test(series_of_any_scale_are_transformed),
-        cmocka_unit_test(distances_have_the_bits_of_the_processor),
-        cmocka_unit_test(discovery_finds_the_same_pool),
+        cmocka_unit_test(stages_write_nothing_behind_their_results),
         cmocka_unit_test(grids_too_small_for_the_work_go_round),
         cmocka_unit_test(memory_that_is_not_there_is_told),
-        cmocka_unit_test(nothing_is_left_behind),
         cmocka_unit_test(the_first_fault_is_kept_and_told),
     };
 

@@ -1,4 +1,4 @@
-/* The part of cuBLAS that the plug-in uses, on the processor, for tests (fake_cublas.cpp). */
+/* The part of cuBLAS that the plug-in uses, on the processor, for tests (fake_libraries.cpp). */
 #ifndef FAKE_CUBLAS_H
 #define FAKE_CUBLAS_H
 

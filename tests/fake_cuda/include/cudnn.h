@@ -1,4 +1,4 @@
-/* The part of cuDNN that the plug-in uses, on the processor, for tests (fake_cudnn.cpp). */
+/* The part of cuDNN that the plug-in uses, on the processor, for tests (fake_libraries.cpp). */
 #ifndef FAKE_CUDNN_H
 #define FAKE_CUDNN_H
 

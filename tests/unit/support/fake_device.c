@@ -57,6 +57,7 @@ const struct fake_knobs *fake_knobs(void)
     FIND(set_memory, "fake_cuda_set_memory");
     FIND(break_call, "fake_cuda_fail");
     FIND(run_backwards, "fake_cuda_run_backwards");
+    FIND(run_late, "fake_cuda_run_late");
     FIND(limit_grids, "fake_cuda_limit_grids");
     FIND(counts, "fake_cuda_counts");
 #undef FIND
@@ -78,6 +79,14 @@ void from_backend(const struct backend *backend, void *host, const void *memory,
     backend->download(host, memory, bytes);
     if (backend->fault())
         fail_msg("%s", backend->fault());
+}
+
+float *fetch(const struct backend *backend, const float *memory, size_t count)
+{
+    float *host = calloc(count + 1, sizeof *host);
+
+    from_backend(backend, host, memory, count * sizeof *host);
+    return host;
 }
 
 float *normal_values(size_t count, uint64_t index)

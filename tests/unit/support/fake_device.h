@@ -11,6 +11,7 @@ struct fake_knobs {
     void (*set_memory)(size_t bytes);
     void (*break_call)(const char *function);
     void (*run_backwards)(bool backwards);
+    void (*run_late)(enum fake_late late);
     void (*limit_grids)(size_t most);
     struct fake_cuda_counts (*counts)(void);
 };
@@ -23,6 +24,8 @@ const struct fake_knobs *fake_knobs(void);
 /* Arrays of the host on a backend, and back. */
 void *to_backend(const struct backend *backend, const void *host, size_t bytes);
 void from_backend(const struct backend *backend, void *host, const void *memory, size_t bytes);
+/* Floats of a backend, malloc'ed. */
+float *fetch(const struct backend *backend, const float *memory, size_t count);
 
 /* Values of a normal distribution from stream `index`, malloc'ed. */
 float *normal_values(size_t count, uint64_t index);

@@ -1,0 +1,187 @@
+/* Running a network over a set, a part at a time. */
+#include <math.h>
+#include <stdlib.h>
+
+#include "nn/memory.h"
+#include "nn/train.h"
+
+static size_t series_size(const struct network *network)
+{
+    return network->architecture.channels * network->architecture.length;
+}
+
+/* The part of a set that starts at a series. */
+static struct train_set part_of(const struct network *network, const struct train_set *set,
+                                size_t first, size_t most)
+{
+    size_t features = network->architecture.features, classes = network->architecture.classes;
+    size_t left = set->count - first;
+
+    return (struct train_set){.count = left < most ? left : most,
+                              .x = set->x + first * series_size(network),
+                              .features = set->features ? set->features + first * features : NULL,
+                              .labels = set->labels ? set->labels + first : NULL,
+                              .targets = set->targets ? set->targets + first * classes : NULL};
+}
+
+/* Logits of a part, by the running statistics. */
+static const float *run_part(struct pass *pass, const float *parameters, float *buffers,
+                             const struct train_set *part, bool same)
+{
+    struct forward forward = {.count = part->count,
+                              .x = part->x,
+                              .features = part->features,
+                              .parameters = parameters,
+                              .buffers = buffers,
+                              .same_parameters = same};
+
+    return pass_forward(pass, &forward);
+}
+
+/* Where the parts of a host's set go on a device that has memory of its own: two places that are
+ * used in turn, so that the next part is copied while the device is busy with this one. */
+struct staging {
+    const struct network *network;
+    const struct train_set *set;
+    size_t most; /* series of a part */
+    void *x[2], *features[2];
+};
+
+static struct error *staging_make(struct staging *staging)
+{
+    const struct backend *backend = staging->network->backend;
+    size_t series = staging->most * series_size(staging->network) * sizeof(float);
+    size_t features = staging->most * staging->network->architecture.features * sizeof(float);
+
+    for (int i = 0; !backend->host_memory && i < 2; i++) {
+        TRY(backend_room(backend, series, "series", &staging->x[i]));
+        if (staging->set->features)
+            TRY(backend_room(backend, features, "features", &staging->features[i]));
+    }
+    return NULL;
+}
+
+static void staging_free(struct staging *staging)
+{
+    for (int i = 0; i < 2; i++) {
+        staging->network->backend->release(staging->x[i]);
+        staging->network->backend->release(staging->features[i]);
+    }
+}
+
+static size_t place_of(const struct staging *staging, size_t first)
+{
+    return first / staging->most % 2;
+}
+
+/* The part that starts at a series, as the device sees it. */
+static struct train_set staged_part(const struct staging *staging, size_t first)
+{
+    struct train_set part = part_of(staging->network, staging->set, first, staging->most);
+    size_t place = place_of(staging, first);
+
+    if (staging->x[place]) {
+        part.x = staging->x[place];
+        part.features = staging->features[place];
+    }
+    return part;
+}
+
+/* Brings it there: the other place is that of the part at work. */
+static void stage_part(const struct staging *staging, size_t first)
+{
+    const struct network *network = staging->network;
+    size_t place = place_of(staging, first), features = network->architecture.features;
+    struct train_set from;
+
+    if (first >= staging->set->count || !staging->x[place])
+        return;
+    from = part_of(network, staging->set, first, staging->most);
+    network->backend->upload_beside(staging->x[place], from.x,
+                                    from.count * series_size(network) * sizeof *from.x);
+    if (from.features)
+        network->backend->upload_beside(staging->features[place], from.features,
+                                        from.count * features * sizeof *from.features);
+}
+
+struct error *network_predict(struct pass *pass, const float *parameters, float *buffers,
+                              const struct train_set *set, float *logits, float *embeddings)
+{
+    const struct network *network = pass_network(pass);
+    size_t most = pass_most(pass), classes = network->architecture.classes;
+    struct staging staging = {network, set, most, {NULL}, {NULL}};
+    struct error *error = staging_make(&staging);
+
+    if (!error)
+        stage_part(&staging, 0);
+    for (size_t first = 0; !error && first < set->count; first += most) {
+        struct train_set part = staged_part(&staging, first);
+        const float *out = run_part(pass, parameters, buffers, &part, first > 0);
+
+        stage_part(&staging, first + most);
+        error = backend_fetch(network->backend, logits + first * classes, out,
+                              part.count * classes * sizeof *logits);
+        if (!error && embeddings)
+            error = backend_fetch(network->backend, embeddings + first * network->embedding,
+                                  pass_embedding(pass),
+                                  part.count * network->embedding * sizeof *embeddings);
+    }
+    staging_free(&staging);
+    return error;
+}
+
+struct loss loss_for_set(const struct loss *loss, const struct train_set *set)
+{
+    struct loss labels = {LOSS_LABELS, 1.0f, 1.0f};
+
+    return loss->kind != LOSS_LABELS && !set->targets ? labels : *loss;
+}
+
+/* Loss and right answers of part i to values[2 i], on the device. */
+static void evaluate_parts(struct pass *pass, const struct loss *loss, const float *parameters,
+                           float *buffers, const struct train_set *set, double *values)
+{
+    const struct network *network = pass_network(pass);
+    const struct backend *backend = network->backend;
+    size_t most = pass_most(pass), classes = network->architecture.classes;
+
+    for (size_t first = 0; first < set->count; first += most, values += 2) {
+        struct train_set part = part_of(network, set, first, most);
+        struct targets targets = {part.labels, part.targets};
+        const float *logits = run_part(pass, parameters, buffers, &part, first > 0);
+
+        backend->loss(loss, part.count, classes, logits, &targets, NULL, NULL, values, NULL);
+        if (part.labels)
+            backend->count_correct(part.count, classes, logits, part.labels, values + 1);
+    }
+}
+
+struct error *network_evaluate(struct pass *pass, const struct loss *loss, const float *parameters,
+                               float *buffers, const struct train_set *set, double *mean,
+                               double *accuracy)
+{
+    const struct backend *backend = pass_network(pass)->backend;
+    size_t most = pass_most(pass), parts = (set->count + most - 1) / most;
+    struct loss used = loss_for_set(loss, set);
+    double sum = 0, correct = 0, *seen = calloc(parts, 2 * sizeof *seen);
+    struct error *error = seen ? NULL : error_memory("an evaluation");
+    void *values = NULL;
+
+    if (!error)
+        error = backend_room(backend, parts * 2 * sizeof *seen, "an evaluation", &values);
+    if (!error) {
+        evaluate_parts(pass, &used, parameters, buffers, set, values);
+        error = backend_fetch(backend, seen, values, parts * 2 * sizeof *seen);
+    }
+    for (size_t i = 0; !error && i < parts; i++) {
+        size_t left = set->count - i * most;
+
+        sum += (double)(left < most ? left : most) * seen[2 * i];
+        correct += seen[2 * i + 1];
+    }
+    *mean = sum / (double)set->count;
+    *accuracy = set->labels ? correct / (double)set->count : NAN;
+    backend->release(values);
+    free(seen);
+    return error;
+}
