@@ -33,7 +33,7 @@ enum match_start {
     MATCH_START_REAL,   /* real series of the class, drawn at random */
     MATCH_START_KMEANS, /* those nearest to the centres of clusters of the class: in an expert's
                            embedding where there are experts, else of the series themselves; drawn
-                           at random where a class has fewer than are wanted */
+                           at random where a class has fewer different ones than are wanted */
     MATCH_START_NOISE,
 };
 

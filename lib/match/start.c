@@ -95,24 +95,51 @@ static struct error *start_embedded(const struct match_options *options, const s
     return error;
 }
 
-/* Whether every class has as many series as are wanted of it. */
-static bool has_enough(const struct dataset *set, const struct class_lists *lists, size_t per_class)
+/* Whether a class has so many series of which none is a copy of another (sc-balance makes copies):
+ * condensed series that start alike stay alike.  distinct: room for as many numbers. */
+static bool class_has(const struct class_lists *lists, size_t label, size_t wanted,
+                      size_t *distinct)
 {
-    for (size_t v = 0; v < set->classes; v++)
-        if (lists->first[v + 1] - lists->first[v] < per_class)
-            return false;
-    return true;
+    const struct dataset *set = lists->set;
+    size_t series = set->channels * set->length, found = 0;
+
+    for (size_t m = lists->first[label]; m < lists->first[label + 1] && found < wanted; m++) {
+        const float *x = set->x + lists->members[m] * series;
+        size_t other = 0;
+
+        while (other < found &&
+               memcmp(x, set->x + distinct[other] * series, series * sizeof *x) != 0)
+            other++;
+        if (other == found)
+            distinct[found++] = lists->members[m];
+    }
+    return found == wanted;
+}
+
+static struct error *check_enough(const struct class_lists *lists, size_t per_class, bool *enough)
+{
+    size_t *distinct = calloc(per_class, sizeof *distinct);
+
+    if (!distinct)
+        return error_memory("the first series");
+    *enough = true;
+    for (size_t v = 0; *enough && v < lists->classes; v++)
+        *enough = class_has(lists, v, per_class, distinct);
+    free(distinct);
+    return NULL;
 }
 
 struct error *match_start(const struct match_options *options, const struct class_lists *lists,
                           float *x, size_t *repeated)
 {
     const struct dataset *set = lists->set;
+    bool enough = false;
 
     *repeated = 0;
     if (options->start == MATCH_START_NOISE)
         return start_plain(options, set, START_NOISE, x, repeated);
-    if (options->start == MATCH_START_REAL || !has_enough(set, lists, options->per_class))
+    TRY(check_enough(lists, options->per_class, &enough));
+    if (options->start == MATCH_START_REAL || !enough)
         return start_plain(options, set, START_REAL, x, repeated);
     if (options->experts)
         return start_embedded(options, set, x);

@@ -607,6 +607,31 @@ static void series_that_the_last_step_makes_infinite_are_an_error(void **state)
     dataset_free(&set);
 }
 
+static void copies_are_no_places_to_start_from(void **state)
+{
+    enum { SERIES = 2 * 8, EACH = 4 };
+    struct dataset set = small_set(40, 2), condensed;
+    struct match_options options = match_unset();
+    struct match_result result;
+
+    (void)state;
+    for (size_t i = 7; i < 40; i += 2) /* class 1 has three series, and copies of the last */
+        memcpy(set.x + i * SERIES, set.x + 5 * SERIES, SERIES * sizeof *set.x);
+    options.architecture =
+        small_network("cnn depth=1 width=3 norm=none channels=2 length=8 classes=2");
+    options.per_class = EACH;
+    options.steps = 0;
+    match_fill_in(&options, set.classes);
+    assert_ok(match_condense(&options, &set, &condensed, &result));
+    assert_int_equal(result.repeated, 1);
+    for (size_t i = 0; i < EACH; i++)
+        for (size_t j = 0; j < i; j++)
+            assert_memory_not_equal(condensed.x + (EACH + i) * SERIES,
+                                    condensed.x + (EACH + j) * SERIES, SERIES * sizeof *set.x);
+    dataset_free(&condensed);
+    dataset_free(&set);
+}
+
 static void a_batch_takes_no_more_memory_than_the_series_there_are(void **state)
 {
     struct dataset set = small_set(20, 2);
@@ -637,6 +662,7 @@ int main(void)
         cmocka_unit_test(files_that_are_no_experts_are_refused_with_the_reason),
         cmocka_unit_test(two_towers_share_the_bound_of_their_last_layer),
         cmocka_unit_test(series_that_the_last_step_makes_infinite_are_an_error),
+        cmocka_unit_test(copies_are_no_places_to_start_from),
         cmocka_unit_test(a_batch_takes_no_more_memory_than_the_series_there_are),
     };
 
