@@ -41,10 +41,10 @@ processor() {
     } END { printf "%.0f\n", 1e9 * best }'
 }
 
-# torch METHOD THREADS MORE...: seconds of 100 iterations, from a tenth of them.
+# torch METHOD MORE...: seconds of 100 iterations, from a tenth of them.
 torch() {
-    torch_method=$1 torch_threads=$2
-    shift 2
+    torch_method=$1
+    shift
     "$python" tests/bench/match.py "$torch_method" "$scratch/train.npy" 10 "$@" | {
         read -r torch_time torch_loss
         : "$torch_loss"
@@ -67,8 +67,8 @@ line() {
             "$(ratio "$paper" "$seconds")"
         if [ -n "$python" ]; then
             case $method in
-            dc) theirs=$(torch dc "$threads" "$batch" "$threads") ;;
-            mtt) theirs=$(torch mtt "$threads" "$student_steps" "$threads" "$scratch/experts.npy" 2) ;;
+            dc) theirs=$(torch dc "$batch" "$threads") ;;
+            mtt) theirs=$(torch mtt "$student_steps" "$threads" "$scratch/experts.npy" 2) ;;
             *) theirs= ;;
             esac
             [ -z "$theirs" ] || printf '  PyTorch here %7s s: %4s x' "$theirs" \
