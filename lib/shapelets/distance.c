@@ -8,16 +8,22 @@
 
 #include "shapelets/distance_internal.h"
 
-enum { ALIGNMENT = 64, SAMPLE = 4096 };
+enum { ALIGNMENT = 64, SCRATCH_ALIGNMENT = 1 << 16, SAMPLE = 4096 };
 
-/* Aligned for whole vectors, and free of size overflow.  NULL if there is no memory. */
-static void *allocate(size_t count, size_t item)
+/* Aligned, and free of size overflow.  NULL if there is no memory. */
+static void *allocate_aligned(size_t alignment, size_t count, size_t item)
 {
     size_t bytes;
 
-    if (__builtin_mul_overflow(count ? count : 1, item, &bytes) || bytes > SIZE_MAX - ALIGNMENT)
+    if (__builtin_mul_overflow(count ? count : 1, item, &bytes) || bytes > SIZE_MAX - alignment)
         return NULL;
-    return aligned_alloc(ALIGNMENT, (bytes + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT);
+    return aligned_alloc(alignment, (bytes + alignment - 1) / alignment * alignment);
+}
+
+/* Aligned for whole vectors. */
+static void *allocate(size_t count, size_t item)
+{
+    return allocate_aligned(ALIGNMENT, count, item);
 }
 
 struct error *series_blocks_make(const struct dataset *dataset, size_t channel, const size_t *order,
@@ -174,19 +180,20 @@ struct error *distance_scratch_make(const struct candidates *most, struct distan
         steps *= 2;
     scratch->sum_mask = steps - 1;
     scratch->doubt = 0;
-    scratch->sums = allocate(steps, DISTANCE_MOST_SHIFTS * DISTANCE_LANES * sizeof(double));
-    scratch->least = allocate(most->count, DISTANCE_LANES * sizeof(double));
-    if (!scratch->sums || !scratch->least) {
-        distance_scratch_free(scratch);
+    /* One piece of neighbouring pages.  Pieces at random addresses get in each other's way in the
+     * first-level cache of some processors, which guesses the place by a hash of the address: in
+     * every fourth process the kernel took half as long again. */
+    scratch->sums = allocate_aligned(SCRATCH_ALIGNMENT, steps * DISTANCE_MOST_SHIFTS + most->count,
+                                     DISTANCE_LANES * sizeof(double));
+    if (!scratch->sums)
         return error_memory("running sums");
-    }
+    scratch->least = scratch->sums + steps * DISTANCE_MOST_SHIFTS * DISTANCE_LANES;
     return NULL;
 }
 
 void distance_scratch_free(struct distance_scratch *scratch)
 {
     free(scratch->sums);
-    free(scratch->least);
     *scratch = (struct distance_scratch){0};
 }
 
