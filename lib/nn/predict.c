@@ -1,6 +1,5 @@
 /* Running a network over a set, a part at a time. */
 #include <math.h>
-#include <stdlib.h>
 
 #include "nn/memory.h"
 #include "nn/train.h"
@@ -137,6 +136,9 @@ struct loss loss_for_set(const struct loss *loss, const struct train_set *set)
     return loss->kind != LOSS_LABELS && !set->targets ? labels : *loss;
 }
 
+/* So many parts are evaluated before the host looks at what came out. */
+enum { PARTS_AT_ONCE = 64 };
+
 /* Loss and right answers of part i to values[2 i], on the device. */
 static void evaluate_parts(struct pass *pass, const struct loss *loss, const float *parameters,
                            float *buffers, const struct train_set *set, double *values)
@@ -160,28 +162,31 @@ struct error *network_evaluate(struct pass *pass, const struct loss *loss, const
                                float *buffers, const struct train_set *set, double *mean,
                                double *accuracy)
 {
-    const struct backend *backend = pass_network(pass)->backend;
-    size_t most = pass_most(pass), parts = (set->count + most - 1) / most;
+    const struct network *network = pass_network(pass);
+    const struct backend *backend = network->backend;
+    size_t most = pass_most(pass), together = PARTS_AT_ONCE * most;
     struct loss used = loss_for_set(loss, set);
-    double sum = 0, correct = 0, *seen = calloc(parts, 2 * sizeof *seen);
-    struct error *error = seen ? NULL : error_memory("an evaluation");
-    void *values = NULL;
+    double sum = 0, correct = 0, seen[2 * PARTS_AT_ONCE] = {0};
+    struct error *error = NULL;
+    void *room = NULL;
 
-    if (!error)
-        error = backend_room(backend, parts * 2 * sizeof *seen, "an evaluation", &values);
-    if (!error) {
-        evaluate_parts(pass, &used, parameters, buffers, set, values);
-        error = backend_fetch(backend, seen, values, parts * 2 * sizeof *seen);
-    }
-    for (size_t i = 0; !error && i < parts; i++) {
-        size_t left = set->count - i * most;
+    if (!backend->host_memory)
+        error = backend_room(backend, sizeof seen, "an evaluation", &room);
+    for (size_t first = 0; !error && first < set->count; first += together) {
+        struct train_set parts = part_of(network, set, first, together);
 
-        sum += (double)(left < most ? left : most) * seen[2 * i];
-        correct += seen[2 * i + 1];
+        evaluate_parts(pass, &used, parameters, buffers, &parts, room ? room : seen);
+        if (room)
+            error = backend_fetch(backend, seen, room, sizeof seen);
+        for (size_t i = 0; i * most < parts.count; i++) {
+            size_t left = parts.count - i * most;
+
+            sum += (double)(left < most ? left : most) * seen[2 * i];
+            correct += seen[2 * i + 1];
+        }
     }
     *mean = sum / (double)set->count;
     *accuracy = set->labels ? correct / (double)set->count : NAN;
-    backend->release(values);
-    free(seen);
+    backend->release(room);
     return error;
 }
