@@ -20,6 +20,24 @@ sc-teacher -q -n "cnn depth=2 width=8" --rate 0.02 --steps 40 train.npy -o teach
 evaluate() { sc-eval -n "cnn depth=2 width=8" --rate 0.02 "$@"; }
 sc-select -n 4 --seed 1 --teacher teacher.tch --soft train.npy -o few.npy
 
+test_that 'the rate that is not said is that of the manual page' '
+    # rated FILE RATE OPTIONS...: the same table without a rate and with that one.
+    rated() {
+        file=$1 rate=$2
+        shift 2
+        sc-eval -q -n "cnn depth=2 width=8" --seeds 1 --steps 20 "$@" "$file" test.npy >unsaid
+        sc-eval -q -n "cnn depth=2 width=8" --seeds 1 --steps 20 "$@" --rate "$rate" "$file" test.npy | cmp - unsaid
+    }
+    sc-select -n 10 --seed 1 --teacher teacher.tch --soft train.npy -o more.npy
+    rated few.npy 0.001
+    rated few.npy 0.001 --hard
+    rated few.npy 0.003 --shapelets pool.slp
+    rated more.npy 0.01 --shapelets pool.slp
+    rated few.npy 0.01 --shapelets pool.slp --hard
+    sc-eval -q -n "cnn depth=2 width=8" --seeds 1 --steps 20 --rate 0.1 more.npy test.npy >other
+    sc-eval -q -n "cnn depth=2 width=8" --seeds 1 --steps 20 more.npy test.npy >unsaid
+    refute cmp other unsaid
+'
 test_that 'students learn from few series, and the table says how well' '
     evaluate few.npy test.npy --hard --seeds 3 --steps 40 >table
     test "$(wc -l <table)" = 6
