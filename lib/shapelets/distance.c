@@ -180,9 +180,8 @@ struct error *distance_scratch_make(const struct candidates *most, struct distan
         steps *= 2;
     scratch->sum_mask = steps - 1;
     scratch->doubt = 0;
-    /* One piece of neighbouring pages.  Pieces at random addresses get in each other's way in the
-     * first-level cache of some processors, which guesses the place by a hash of the address: in
-     * every fourth process the kernel took half as long again. */
+    /* One piece of neighbouring pages, which get in each other's way in the caches less often than
+     * two at random addresses. */
     scratch->sums = allocate_aligned(SCRATCH_ALIGNMENT, steps * DISTANCE_MOST_SHIFTS + most->count,
                                      DISTANCE_LANES * sizeof(double));
     if (!scratch->sums)
