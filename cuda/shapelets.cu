@@ -290,6 +290,7 @@ struct distance_worker {
 struct distance_call {
     size_t steps, series, candidates;
     size_t from, to; /* steps between which the candidates lie */
+    size_t grain;    /* steps between two running sums */
     ptrdiff_t shift; /* the first */
     size_t shifts;
     const float *source, *blocks; /* blocks: of the first series */
@@ -332,7 +333,22 @@ DEVICE double direct_least(const struct distance_call *call, size_t c, size_t i,
     return best;
 }
 
-/* sums[k][t][i]: squares of the steps before t, for shift k and series i. */
+/* The squares of the steps of a grain as a float, or of one step, which is exact as a double. */
+DEVICE double grain_squares(const float *source, const float *series, size_t grain)
+{
+    float sum = 0, difference = source[0] - series[0];
+    double wide = difference;
+
+    if (grain == 1)
+        return wide * wide;
+    for (size_t i = 0; i < grain; i++) {
+        difference = source[i] - series[i * DISTANCE_LANES];
+        sum = __fadd_rn(sum, __fmul_rn(difference, difference));
+    }
+    return sum;
+}
+
+/* sums[k][t][i]: squares of the steps before t, for shift k and series i, every grain. */
 KERNEL running_sums_kernel(struct distance_call call)
 {
     THREADS
@@ -343,17 +359,16 @@ KERNEL running_sums_kernel(struct distance_call call)
                 double *to = call.sums + k * (call.steps + 1) * call.series + i, sum = 0;
                 ptrdiff_t shift = call.shift + (ptrdiff_t)k;
 
-                for (size_t t = call.from; t < call.to; t++) {
-                    to[t * call.series] = sum;
-                    if (!is_inside(&call, t, shift))
-                        continue;
-                    float difference =
-                        call.source[t] - series[((ptrdiff_t)t + shift) * DISTANCE_LANES];
-                    double wide = difference;
+                size_t t = call.from - call.from % call.grain;
 
-                    sum += wide * wide;
+                for (; t + call.grain <= call.to; t += call.grain) {
+                    to[t * call.series] = sum;
+                    if (is_inside(&call, t, shift) && is_inside(&call, t + call.grain - 1, shift))
+                        sum += grain_squares(call.source + t,
+                                             series + ((ptrdiff_t)t + shift) * DISTANCE_LANES,
+                                             call.grain);
                 }
-                to[call.to * call.series] = sum;
+                to[t * call.series] = sum;
             }
     }
 }
@@ -534,6 +549,7 @@ static void measure(void *opaque, const void *opaque_series, const float *source
                                  count,
                                  candidates->from,
                                  candidates->to,
+                                 distance_grain(candidates, doubt),
                                  0,
                                  0,
                                  worker->source,

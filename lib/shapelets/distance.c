@@ -78,8 +78,8 @@ struct error *distance_doubt(const struct series_blocks *blocks, double *doubt)
      * may be lost. */
     if (range > 1000 * ((double)sample[size - 1 - size / 4] - sample[size / 4]))
         *doubt = steps * steps * range * range * 0x1p-53 / 2e-7;
-    /* Squares that have no place in a float. */
-    if (range > 1e15 || range < 1e-15)
+    /* Squares that have no place in a float, or no place for those of small differences. */
+    if (range > 1e6 || range < 1e-6)
         *doubt = fmax(*doubt, DBL_MIN);
     free(sample);
     return NULL;
@@ -103,6 +103,21 @@ static bool is_start(size_t start, size_t start_step, size_t from, size_t to)
     return start >= from && start < to && start % start_step == 0;
 }
 
+static size_t common_divisor(size_t a, size_t b)
+{
+    return b ? common_divisor(b, a % b) : a;
+}
+
+/* One that there is a kernel for. */
+static size_t find_grain(const size_t *lengths, size_t length_count, size_t start_step)
+{
+    size_t all = start_step;
+
+    for (size_t k = 0; k < length_count; k++)
+        all = common_divisor(all, lengths[k]);
+    return all % 5 == 0 ? 5 : all % 4 == 0 ? 4 : all % 2 == 0 ? 2 : 1;
+}
+
 struct error *candidates_make(size_t steps, const size_t *lengths, size_t length_count,
                               size_t start_step, size_t from, size_t to,
                               struct candidates *candidates)
@@ -114,6 +129,7 @@ struct error *candidates_make(size_t steps, const size_t *lengths, size_t length
             count += is_start(start, start_step, from, to);
     *candidates = (struct candidates){
         .steps = steps, .longest = lengths[length_count - 1], .shortest = lengths[0], .from = from};
+    candidates->grain = find_grain(lengths, length_count, start_step);
     candidates->to = to - 1 < steps - candidates->longest ? to - 1 + candidates->longest : steps;
     TRY(candidates_allocate(count, steps, candidates));
     for (size_t end = 0; end <= steps; end++) {
@@ -146,6 +162,7 @@ void candidates_keep(const struct candidates *from, const uint8_t *keep, struct 
     kept->shortest = from->shortest;
     kept->from = from->from;
     kept->to = from->to;
+    kept->grain = from->grain;
     for (size_t end = 0; end <= from->steps; end++) {
         size_t begin = from->first[end], behind = from->first[end + 1];
 
@@ -245,7 +262,8 @@ void distance_to_block_with(const struct distance_kernels *kernel, const float *
                                      .candidates = candidates,
                                      .scratch = scratch,
                                      .shift = (ptrdiff_t)from - (ptrdiff_t)half,
-                                     .shifts = to - from};
+                                     .shifts = to - from,
+                                     .grain = distance_grain(candidates, scratch->doubt)};
 
         kernel->pass(&pass);
     }

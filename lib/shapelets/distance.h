@@ -14,7 +14,12 @@
  * so that the cancellation that float sums would suffer stays out of sight.  Where a few values are
  * larger than all others by orders of magnitude, even that is too much (distance_doubt): squares
  * that may suffer are summed up anew, each on its own.  As the squares are exact, every instruction
- * set gives the same bits, with or without fused multiply-add. */
+ * set gives the same bits, with or without fused multiply-add.
+ *
+ * Where all starts and lengths are multiples of some steps, running sums are needed only there: the
+ * squares of a few steps (a grain) are added up as floats, all eight series at once, before they go
+ * into the doubles.  Nothing cancels in such a sum, so it costs another 3e-7 of the square at most.
+ * Only where nothing is in doubt. */
 #ifndef SC_SHAPELETS_DISTANCE_H
 #define SC_SHAPELETS_DISTANCE_H
 
@@ -43,7 +48,7 @@ void series_blocks_free(struct series_blocks *blocks);
 
 /* Below which a square that comes from running sums over these series may be off by more than the
  * rounding to float: 0 if their values are within a thousand times of the distance between their
- * quartiles, and neither very large nor very small. */
+ * quartiles, and neither large nor small beyond a million times. */
 struct error *distance_doubt(const struct series_blocks *blocks, double *doubt) MUST_CHECK;
 
 /* Candidates of a series, ordered by where they end. */
@@ -53,6 +58,7 @@ struct candidates {
     size_t longest;   /* length of the longest candidate, which may have been removed since */
     size_t shortest;  /* and of the shortest */
     size_t from, to;  /* steps between which all of them lie */
+    size_t grain;     /* steps that divide all starts and lengths: 1, 2, 4 or 5 */
     uint32_t *start;  /* (count,) */
     uint32_t *length; /* (count,) */
     uint32_t *row;    /* (count,) where the distances of a candidate go: row of the table */
@@ -82,6 +88,12 @@ struct distance_scratch {
 struct error *distance_scratch_make(const struct candidates *most,
                                     struct distance_scratch *scratch) MUST_CHECK;
 void distance_scratch_free(struct distance_scratch *scratch);
+
+/* Steps between two running sums for those candidates. */
+static inline size_t distance_grain(const struct candidates *candidates, double doubt)
+{
+    return doubt > 0 ? 1 : candidates->grain;
+}
 
 /* Distances of the candidates of `source` to the eight series of `block`: table[row * stride +
  * lane].  window is W; anything from the number of steps on means all shifts. */

@@ -9,6 +9,15 @@
 
 typedef __m256d vector;
 typedef __m128 narrow;
+typedef __m256 octet;
+
+#define half_of(x, v) ((v) ? _mm256_extractf128_ps(x, 1) : _mm256_castps256_ps128(x))
+
+static inline __m256 rounded(__m256 product)
+{
+    __asm__("" : "+x"(product));
+    return product;
+}
 
 /* a - b as a fused multiply-add, which gives the same bits: the units that add also do the minimum,
  * while those that multiply would be idle.  The compiler must not see that the factor is one. */

@@ -11,6 +11,10 @@
 typedef double vector __attribute__((vector_size(16)));
 typedef int64_t vector_bits __attribute__((vector_size(16)));
 typedef float narrow __attribute__((vector_size(8), may_alias));
+typedef float octet __attribute__((vector_size(32), aligned(16), may_alias));
+
+#define half_of(x, v) ((narrow){(x)[2 * (v)], (x)[2 * (v) + 1]})
+#define rounded(x)    (x) /* as C11 asks for */
 
 static inline vector vector_min(vector a, vector b)
 {

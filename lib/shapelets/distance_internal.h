@@ -13,6 +13,7 @@ struct distance_pass {
     struct distance_scratch *scratch;
     ptrdiff_t shift; /* the first */
     size_t shifts;   /* how many, up to DISTANCE_MOST_SHIFTS */
+    size_t grain;    /* steps between two running sums */
 };
 
 struct distance_kernels {

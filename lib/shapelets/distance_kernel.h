@@ -2,14 +2,18 @@
  * The including file defines WIDTH, KERNELS (the name of the table), the types vector (of doubles)
  * and narrow (of as many floats, may alias), vector_min, subtract and widen for them, and
  * eight_roots (of doubles, rounded to float first; false if that cannot be), eight_min and
- * eight_max (x = min(x, y), of floats).
+ * eight_max (x = min(x, y), of floats), the type octet (of eight floats, may alias), half_of (WIDTH
+ * floats of an octet) and rounded (a product that must not be fused with the addition after it).
  *
  * A pass handles a few neighbouring shifts at once.  It walks over the steps t of the source with
  * the running sums of all its shifts in registers, stores them in a ring that remembers as many
  * steps as the longest candidate has, and settles the candidates that end at t: old sums are loaded
  * once, subtracted and the least kept.  At the edges, where some of the shifts are outside of the
  * other series, old sums of -OUTSIDE and, behind the end, new ones of +OUTSIDE make every such
- * difference huge. */
+ * difference huge.
+ *
+ * With a grain of more than one step everything happens every so many steps only; a grain that is
+ * not inside as a whole is none. */
 #include <float.h>
 #include <math.h>
 #include <string.h>
@@ -57,6 +61,38 @@ INLINE void walk(const struct distance_pass *pass, size_t t, int shifts, int edg
     }
 }
 
+/* The squares of a grain of steps, added up one after the other. */
+INLINE void add_grain(const float *source, const float *values, int grain, octet *sum)
+{
+    for (int i = 0; i < grain; i++) {
+        octet apart = source[i] - *(const octet *)(values + i * DISTANCE_LANES);
+
+        *sum += rounded(apart * apart);
+    }
+}
+
+/* The same for a grain of steps. */
+INLINE void walk_grain(const struct distance_pass *pass, size_t t, int grain, int shifts, int edge,
+                       vector *ring, vector sums[][VECTORS])
+{
+    ptrdiff_t steps = (ptrdiff_t)pass->candidates->steps, first = (ptrdiff_t)t + pass->shift;
+    const float *values = pass->block + first * DISTANCE_LANES;
+
+    for (int k = 0; k < shifts; k++) {
+        ptrdiff_t place = first + k;
+        octet squares = {0};
+
+        for (int v = 0; v < VECTORS; v++)
+            ring[k * VECTORS + v] =
+                edge && (place < 0 || place >= steps) ? broadcast(-OUTSIDE) : sums[k][v];
+        if (!edge || (place >= 0 && place + grain <= steps))
+            add_grain(pass->source + t, values + k * DISTANCE_LANES, grain, &squares);
+        for (int v = 0; v < VECTORS; v++)
+            sums[k][v] +=
+                edge && place + grain > steps ? broadcast(OUTSIDE) : widen(half_of(squares, v));
+    }
+}
+
 /* The candidates that end before step `end` and do not start before `begin`. */
 INLINE void settle(const struct distance_pass *pass, size_t begin, size_t end, int shifts,
                    const vector *ring, vector sums[][VECTORS])
@@ -87,14 +123,19 @@ INLINE void settle(const struct distance_pass *pass, size_t begin, size_t end, i
 }
 
 INLINE void walk_range(const struct distance_pass *pass, size_t begin, size_t from, size_t to,
-                       int shifts, int edge, vector sums[][VECTORS])
+                       int grain, int shifts, int edge, vector sums[][VECTORS])
 {
     vector *ring = (vector *)pass->scratch->sums;
     size_t mask = pass->scratch->sum_mask;
 
-    for (size_t t = from; t < to; t++) {
-        walk(pass, t, shifts, edge, ring + (t & mask) * (size_t)shifts * VECTORS, sums);
-        settle(pass, begin, t + 1, shifts, ring, sums);
+    for (size_t t = from; t < to; t += (size_t)grain) {
+        vector *here = ring + (t & mask) * (size_t)shifts * VECTORS;
+
+        if (grain == 1)
+            walk(pass, t, shifts, edge, here, sums);
+        else
+            walk_grain(pass, t, grain, shifts, edge, here, sums);
+        settle(pass, begin, t + (size_t)grain, shifts, ring, sums);
     }
 }
 
@@ -103,7 +144,18 @@ static inline ptrdiff_t larger(ptrdiff_t a, ptrdiff_t b)
     return a > b ? a : b;
 }
 
-INLINE void pass_of(const struct distance_pass *pass, int shifts)
+/* Multiples of the grain, towards 0 and away from it; steps are not negative. */
+static inline ptrdiff_t grain_before(ptrdiff_t step, ptrdiff_t grain)
+{
+    return step - step % grain;
+}
+
+static inline ptrdiff_t grain_behind(ptrdiff_t step, ptrdiff_t grain)
+{
+    return grain_before(step + grain - 1, grain);
+}
+
+INLINE void pass_of(const struct distance_pass *pass, int grain, int shifts)
 {
     const struct candidates *candidates = pass->candidates;
     ptrdiff_t steps = (ptrdiff_t)candidates->steps;
@@ -112,34 +164,60 @@ INLINE void pass_of(const struct distance_pass *pass, int shifts)
     ptrdiff_t begin = larger((ptrdiff_t)candidates->from, -last);
     ptrdiff_t end = -larger(-(ptrdiff_t)candidates->to, first - steps);
     ptrdiff_t inner = larger(begin, -first), outer = -larger(-end, last - steps);
-    vector sums[DISTANCE_MOST_SHIFTS][VECTORS] = {0};
+    vector sums[DISTANCE_MOST_SHIFTS][VECTORS];
 
     if (begin >= end)
         return;
+    for (int k = 0; k < shifts; k++)
+        for (int v = 0; v < VECTORS; v++)
+            sums[k][v] = (vector){0};
+    /* In whole grains. */
+    begin = grain_before(begin, grain);
+    end = grain_before(end, grain);
+    inner = grain_behind(inner, grain);
+    outer = outer > 0 ? grain_before(outer, grain) : 0;
     if (inner >= outer)
         inner = outer = end;
-    walk_range(pass, (size_t)begin, (size_t)begin, (size_t)inner, shifts, 1, sums);
-    walk_range(pass, (size_t)begin, (size_t)inner, (size_t)outer, shifts, 0, sums);
-    walk_range(pass, (size_t)begin, (size_t)outer, (size_t)end, shifts, 1, sums);
+    walk_range(pass, (size_t)begin, (size_t)begin, (size_t)inner, grain, shifts, 1, sums);
+    walk_range(pass, (size_t)begin, (size_t)inner, (size_t)outer, grain, shifts, 0, sums);
+    walk_range(pass, (size_t)begin, (size_t)outer, (size_t)end, grain, shifts, 1, sums);
 }
 
-static void kernel_pass(const struct distance_pass *pass)
+INLINE void pass_in_grains(const struct distance_pass *pass, int grain)
 {
     switch (pass->shifts) {
     case 1:
-        pass_of(pass, 1);
+        pass_of(pass, grain, 1);
         break;
     case 2:
-        pass_of(pass, 2);
+        pass_of(pass, grain, 2);
         break;
     case 3:
-        pass_of(pass, 3);
+        pass_of(pass, grain, 3);
         break;
     case 4:
-        pass_of(pass, 4);
+        pass_of(pass, grain, 4);
         break;
     default:
-        pass_of(pass, 5);
+        pass_of(pass, grain, 5);
+    }
+}
+
+/* Grains as find_grain in distance.c has them. */
+static void kernel_pass(const struct distance_pass *pass)
+{
+    switch (pass->grain) {
+    case 5:
+        pass_in_grains(pass, 5);
+        break;
+    case 4:
+        pass_in_grains(pass, 4);
+        break;
+    case 2:
+        pass_in_grains(pass, 2);
+        break;
+    default:
+        pass_in_grains(pass, 1);
     }
 }
 

@@ -25,6 +25,17 @@ extern bool fake_cuda_backwards;
 #define THREADS for (unsigned fake_i = 0; fake_thread(fake_i); fake_i++)
 #define PHASE   THREADS
 
+/* Rounded each on its own; x86-64 without extensions cannot do otherwise. */
+DEVICE float __fmul_rn(float a, float b)
+{
+    return a * b;
+}
+
+DEVICE float __fadd_rn(float a, float b)
+{
+    return a + b;
+}
+
 /* Makes thread i of the block the current one; false when there are no more. */
 bool fake_thread(unsigned i);
 

@@ -182,15 +182,16 @@ static struct dataset make_set(size_t count, size_t steps)
     return set;
 }
 
-/* Candidates of three lengths, every start_step, between two steps of series 0. */
+/* Candidates of three lengths (those with that factor), every start_step, between two steps of
+ * series 0. */
 struct measuring {
-    size_t start_step, from, to, window;
+    size_t start_step, from, to, window, factor;
 };
 
 /* Distances to channel 1 of all series, from both devices, have the same bits. */
 static void compare_distances(const struct dataset *set, const struct measuring *how)
 {
-    static const size_t lengths[] = {1, 6, 17};
+    size_t lengths[] = {1 * how->factor, 6 * how->factor, 17 * how->factor};
     const struct distance_device *device = fake_device()->distance;
     const float *source = dataset_series(set, 0, 1);
     size_t *order = calloc(set->count, sizeof *order), stride;
@@ -238,7 +239,7 @@ static void distances_have_the_bits_of_the_processor(void **state)
     (void)state;
     for (size_t k = 0; k < 18; k++) {
         struct dataset set = make_set(COUNT, STEPS);
-        struct measuring how = {2, k % 2 ? 5 : 0, k % 2 ? 20 : STEPS, windows[k / 2 % 3]};
+        struct measuring how = {2, k % 2 ? 5 : 0, k % 2 ? 20 : STEPS, windows[k / 2 % 3], 1};
 
         for (size_t i = 0; i < COUNT * 2; i++)
             for (size_t t = 8; t < 14; t++)
@@ -253,11 +254,31 @@ static void distances_have_the_bits_of_the_processor(void **state)
     }
 }
 
+/* Starts and lengths that are multiples of 2, 4, 5 and 3 steps, in series that are not. */
+static void grains_have_the_bits_of_the_processor(void **state)
+{
+    static const size_t factors[] = {2, 4, 5, 3}, windows[] = {0, 3, 7, 1000};
+    enum { COUNT = 37, STEPS = 107 };
+    struct dataset set = make_set(COUNT, STEPS);
+
+    (void)state;
+    for (size_t f = 0; f < 4; f++)
+        for (size_t w = 0; w < 4; w++)
+            for (size_t part = 0; part < 2; part++) {
+                size_t factor = factors[f];
+                struct measuring how = {factor, part ? 2 * factor : 0,
+                                        part ? 3 * factor + 1 : STEPS, windows[w], factor};
+
+                compare_distances(&set, &how);
+            }
+    dataset_free(&set);
+}
+
 static void many_shifts_of_many_series_are_measured_in_several_goes(void **state)
 {
     enum { COUNT = 1100, STEPS = 800 };
     struct dataset set = make_set(COUNT, STEPS);
-    struct measuring how = {90, 0, STEPS, 12};
+    struct measuring how = {90, 0, STEPS, 12, 1};
 
     (void)state;
     compare_distances(&set, &how);
@@ -337,6 +358,7 @@ int main(void)
         cmocka_unit_test(large_sets_are_transformed_part_by_part),
         cmocka_unit_test(series_of_any_scale_are_transformed),
         cmocka_unit_test(distances_have_the_bits_of_the_processor),
+        cmocka_unit_test(grains_have_the_bits_of_the_processor),
         cmocka_unit_test(many_shifts_of_many_series_are_measured_in_several_goes),
         cmocka_unit_test(discovery_finds_the_same_pool),
         cmocka_unit_test(grids_too_small_for_the_work_go_round),

@@ -109,6 +109,32 @@ static void test_distances_equal_brute_force(void **state)
             }
 }
 
+/* Starts and lengths with a common divisor, for which running sums are coarser. */
+static void test_grains_equal_brute_force(void **state)
+{
+    static const size_t windows[] = {0, 1, 3, 7, 1000};
+    static const size_t grains[] = {2, 3, 4, 5, 6, 20};
+
+    (void)state;
+    for (size_t steps = 20; steps < 47; steps += 13)
+        for (size_t g = 0; g < 6; g++)
+            for (size_t w = 0; w < 5; w++) {
+                size_t one[] = {grains[g]}, some[] = {grains[g], 2 * grains[g], 4 * grains[g]};
+                struct candidates candidates;
+
+                check_setting(steps, one, 1, grains[g], windows[w]);
+                check_setting(steps, one, 1, 3 * grains[g], windows[w]);
+                if (4 * grains[g] <= steps)
+                    check_setting(steps, some, 3, grains[g], windows[w]);
+                assert_ok(candidates_make(steps, one, 1, grains[g], 0, steps, &candidates));
+                assert_int_equal(candidates.grain, grains[g] == 3    ? 1
+                                                   : grains[g] == 6  ? 2
+                                                   : grains[g] == 20 ? 5
+                                                                     : grains[g]);
+                candidates_free(&candidates);
+            }
+}
+
 /* Starts cut into stretches give the same candidates and nearly the same bits. */
 static void test_chunks_of_starts_cover_all_candidates(void **state)
 {
@@ -266,6 +292,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_distances_equal_brute_force),
+        cmocka_unit_test(test_grains_equal_brute_force),
         cmocka_unit_test(test_chunks_of_starts_cover_all_candidates),
         cmocka_unit_test(test_a_spike_does_not_spoil_a_close_match),
         cmocka_unit_test(test_very_large_and_small_values_have_distances),
