@@ -50,7 +50,7 @@ $(foreach name,DATA PRUNE SHAPELETS TEACHER SYNTH UNROLL STUDENT STUDENT_SHAPELE
 $(T)/pool.slp $(T)/teacher.tch $(T)/plain.tch: $(T)/DATA.options
 $(T)/pool.slp: $(T)/PRUNE.options $(T)/SHAPELETS.options
 $(T)/teacher.tch $(T)/plain.tch: $(T)/TEACHER.options
-$(T)/shapecond-$(SPC).npy $(T)/sre2l-$(SPC).npy: $(T)/SYNTH.options
+$(T)/shapecond-$(SPC).npy $(T)/chosen-$(SPC).npy $(T)/sre2l-$(SPC).npy: $(T)/SYNTH.options
 $(T)/unroll-$(SPC).npy: $(T)/UNROLL.options
 $(patsubst %,$(T)/%-$(SPC).tsv,random random-soft sre2l shapecond): $(T)/STUDENT.options $(T)/SEEDS.options
 $(patsubst %,$(T)/%-shapelets-$(SPC).tsv,random-soft shapecond unroll): $(T)/STUDENT_SHAPELETS.options $(T)/SEEDS.options
@@ -66,8 +66,11 @@ $(T)/plain.tch: $(train) $(val)
 
 $(T)/shapecond-$(SPC).npy: $(train) $(T)/teacher.tch $(T)/pool.slp
 	sc-synth $(SYNTH) --spc $(SPC) --seed $(SEED) --teacher $(T)/teacher.tch --shapelets $(T)/pool.slp -o $@ $<
-$(T)/unroll-$(SPC).npy: $(train) $(T)/shapecond-$(SPC).npy $(T)/pool.slp
-	sc-match --method unroll $(UNROLL) --seed $(SEED) --from $(T)/shapecond-$(SPC).npy --shapelets $(T)/pool.slp -o $@ $<
+# What is refined are the series that ShapeCond starts from.
+$(T)/chosen-$(SPC).npy: $(train) $(T)/teacher.tch $(T)/pool.slp
+	sc-synth $(SYNTH) --steps 0 --spc $(SPC) --seed $(SEED) --teacher $(T)/teacher.tch --shapelets $(T)/pool.slp -o $@ $<
+$(T)/unroll-$(SPC).npy: $(train) $(T)/chosen-$(SPC).npy $(T)/pool.slp
+	sc-match --method unroll $(UNROLL) --seed $(SEED) --from $(T)/chosen-$(SPC).npy --shapelets $(T)/pool.slp -o $@ $<
 $(T)/sre2l-$(SPC).npy: $(train) $(T)/plain.tch
 	sc-synth $(SYNTH) --spc $(SPC) --seed $(SEED) --teacher $(T)/plain.tch -o $@ $<
 $(T)/random-$(SPC).npy: $(train) $(T)/plain.tch
@@ -101,7 +104,7 @@ table: $(tables)
 	             name["shapecond"] = "$(SPC) per class by ShapeCond"; \
 	             name["random-soft-shapelets"] = "real, soft labels, student with shapelets"; \
 	             name["shapecond-shapelets"] = "ShapeCond, student with shapelets"; \
-	             name["unroll-shapelets"] = "the same, refined (unroll)" } \
+	             name["unroll-shapelets"] = "refined for students with shapelets (unroll)" } \
 	  $$1 == "mean" { mean[file] = $$2 } $$1 == "deviation" { deviation[file] = $$2 } \
 	  END { n = split("$(methods)", order, " "); \
 	        for (i = 1; i <= n; i++) \

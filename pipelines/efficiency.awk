@@ -33,7 +33,8 @@ BEGIN {
     prepared["mtt"] = "experts.npy"
     prepared["condtsc"] = "two-tower.npy"
     prepared["shapecond-unroll"] = "pool.slp teacher.tch efficiency/" spc "/shapecond.0.npy"
-    prepared["shapecond-unroll-shapelets"] = prepared["shapecond-unroll"]
+    prepared["explain"] = prepared["shapecond"]
+    prepared["refined"] = "pool.slp teacher.tch efficiency/" spc "/explain.0.npy"
     kinds = split(students, kind, " ")
     count = split(methods, method, " ")
     print "### " label ", " spc " per class\n"

@@ -23,7 +23,7 @@ users_TEACHER := %
 users_STUDENT := %
 users_STUDENT_plain := %
 users_STUDENT_shapelets := %
-users_SYNTH := sre2l shapecond%
+users_SYNTH := sre2l shapecond% explain refined
 users_SRE2L := sre2l
 users_SHAPECOND := shapecond%
 users_DC := dc
@@ -32,7 +32,7 @@ users_DM := dm
 users_EXPERTS := mtt condtsc
 users_MTT := mtt
 users_CONDTSC := condtsc
-users_UNROLL := unroll shapecond-unroll%
+users_UNROLL := unroll shapecond-unroll refined
 settings := PRUNE TEACHER STUDENT STUDENT_plain STUDENT_shapelets SYNTH SRE2L SHAPECOND DC DSA DM EXPERTS MTT CONDTSC \
   UNROLL
 used = $(if $(filter $(users_$(2)),$(METHODS)),$(of))

@@ -88,3 +88,5 @@ Pedestrian_PRUNE := --per-class 40
 Pedestrian_EXPERTS := --count 5 --epochs 6
 Pedestrian_CONDTSC := --steps 50
 Pedestrian_UNROLL := --steps 200
+Pedestrian_STUDENT := --steps 2000
+Pedestrian_STUDENT_shapelets := --steps 2000

@@ -118,6 +118,9 @@ run_sre2l = $(synth) $(call of,$(1),SRE2L) --teacher $(T)/plain.tch
 needs_sre2l = $(T)/plain.tch
 run_shapecond = $(synth) $(call of,$(1),SHAPECOND) --teacher $(T)/teacher.tch --shapelets $(T)/pool.slp
 needs_shapecond = $(T)/teacher.tch $(T)/pool.slp
+# The series that ShapeCond starts from, as they are.
+run_explain = $(synth) --steps 0 --teacher $(T)/teacher.tch --shapelets $(T)/pool.slp
+needs_explain = $(T)/teacher.tch $(T)/pool.slp
 run_dc = sc-match --quiet --method dc $(call of,$(1),DC)
 run_dsa = sc-match --quiet --method dsa $(call of,$(1),DSA)
 run_dm = sc-match --quiet --method dm $(call of,$(1),DM)
@@ -125,15 +128,16 @@ run_mtt = sc-match --quiet --method mtt $(call of,$(1),MTT) --experts $(T)/exper
 needs_mtt = $(T)/experts.npy
 run_condtsc = sc-match --quiet --method condtsc $(call of,$(1),CONDTSC) --experts $(T)/two-tower.npy
 needs_condtsc = $(T)/two-tower.npy
-# unroll from real series or from ShapeCond's, for plain students or for those with shapelets.
+# unroll for plain students, from real series or from ShapeCond's; and what `shapecond` does: for students
+# with shapelets, from those that explain the teacher.
 run_unroll = sc-match --quiet --method unroll $(call of,$(1),UNROLL)
 run_shapecond-unroll = $(run_unroll) --from $(call condensed,$(1),$(2),shapecond,$(4))
 needs_shapecond-unroll = $(call condensed,$(1),$(2),shapecond,$(4))
-run_shapecond-unroll-shapelets = $(run_shapecond-unroll) --shapelets $(T)/pool.slp
-needs_shapecond-unroll-shapelets = $(needs_shapecond-unroll) $(T)/pool.slp
+needs_refined = $(call condensed,$(1),$(2),explain,$(4)) $(T)/pool.slp
+run_refined = $(run_unroll) --from $(firstword $(needs_refined)) --shapelets $(T)/pool.slp
 
 ALL_METHODS := random random-soft random-shapelets herding herding-soft kcenter kmeans dc dsa dm mtt condtsc \
-  sre2l shapecond unroll shapecond-unroll shapecond-unroll-shapelets
+  sre2l shapecond explain unroll shapecond-unroll refined
 # Not in a table unless they are asked for.
 OPTIONAL_METHODS := herding-soft kmeans dm unroll
 program_of = $(firstword $(run_$(1)))
@@ -141,7 +145,8 @@ programs := $(sort $(foreach m,$(ALL_METHODS),$(call program_of,$(m))))
 have := $(foreach program,$(programs),$(if $(shell command -v $(program)),$(program)))
 # A program that is there may not know the method.
 unrolls := $(if $(filter sc-match,$(have)),$(shell sc-match --help | grep unroll))
-runs = $(and $(filter $(have),$(call program_of,$(1))),$(if $(findstring unroll,$(1)),$(unrolls),yes))
+by_unroll := unroll shapecond-unroll refined
+runs = $(and $(filter $(have),$(call program_of,$(1))),$(if $(filter $(by_unroll),$(1)),$(unrolls),yes))
 missing = $(foreach m,$(1),$(if $(call runs,$(m)),,$(m)))
 METHODS ?= $(filter-out $(OPTIONAL_METHODS) $(call missing,$(ALL_METHODS)),$(ALL_METHODS))
 ifneq ($(filter-out $(have),sc-select sc-synth),)
@@ -172,7 +177,7 @@ endef
 # $(call score,SET,SPC,METHOD,REPEAT,STUDENT): students of repeat R have the seeds R00, R01, ...
 scored = $(T)/$(2)/$(3).$(4).$(5).tsv
 student_of = $(3)
-student_options = $(call of,$(1),STUDENT) $(STUDENT_$(student_of)) $(STUDENT_$(5))
+student_options = $(call of,$(1),STUDENT) $(STUDENT_$(student_of)) $(call of,$(1),STUDENT_$(5))
 student = sc-eval --quiet $(student_options) --seed $(4)00 --seeds $(SEEDS) --validate $(T)/val.npy
 # The pool that students see, and where it is.
 home = $(T)
@@ -189,5 +194,5 @@ scored_by_all = $(call each_student,$(1),$(2),$(3),$(4),scored)
 score_all = $(call each_student,$(1),$(2),$(3),$(4),score)
 all_condensed = $(call each,$(1),$(2),$(3),condensed)
 all_scored = $(call each,$(1),$(2),$(3),scored_by_all)
-# unroll starts from sets of ShapeCond, also where those are not in the table.
-method_steps = $(call each,$(1),$(2),$(sort shapecond $(3)),condense)$(call each,$(1),$(2),$(3),score_all)
+# unroll starts from sets of others, also where those are not in the table.
+method_steps = $(call each,$(1),$(2),$(sort shapecond explain $(3)),condense)$(call each,$(1),$(2),$(3),score_all)

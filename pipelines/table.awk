@@ -18,7 +18,8 @@ function name_methods(names) {
     names["shapecond"] = "ShapeCond"
     names["unroll"] = "unroll"
     names["shapecond-unroll"] = "ShapeCond, then unroll"
-    names["shapecond-unroll-shapelets"] = "ShapeCond, then unroll with shapelets"
+    names["explain"] = "Series that explain the teacher"
+    names["refined"] = "The same, refined (shapecond)"
     names["full"] = "all data"
 }
 

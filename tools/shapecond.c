@@ -227,23 +227,26 @@ static void refine(struct command_runner *run, const struct shapecond_options *o
     char steps[32];
 
     snprintf(steps, sizeof steps, "%zu", opt->refine);
-    COMMAND(run, "sc-match", "--method", "unroll", "--from", command_file(run, "inverted.npy"),
+    COMMAND(run, "sc-match", "--method", "unroll", "--from", command_file(run, "chosen.npy"),
             "--shapelets", command_file(run, "pool.slp"), "--steps", steps,
             opt->network ? "--network" : "", opt->network ? opt->network : "", device_word(opt),
             "-o", command_file(run, "condensed.npy"), command_file(run, "train.npy"));
 }
 
+/* Series that are to be refined stay as they were chosen: inverting them first does not help, and
+ * hurts where classes overlap (pipelines/README). */
 static void synthesise(struct command_runner *run, const struct shapecond_options *opt)
 {
     bool refined = opt->refine > 0 && !opt->plain;
     const char *tiny = command_file(run, "condensed.npy");
-    const char *inverted = refined ? command_file(run, "inverted.npy") : tiny;
+    const char *first = refined ? command_file(run, "chosen.npy") : tiny;
     char per_class[32];
 
     snprintf(per_class, sizeof per_class, "%zu", opt->per_class);
     COMMAND(run, "sc-synth", "--teacher", command_file(run, "teacher.tch"),
             opt->plain ? "" : "--shapelets", opt->plain ? "" : command_file(run, "pool.slp"),
-            "--spc", per_class, device_word(opt), "-o", inverted, command_file(run, "train.npy"));
+            "--spc", per_class, refined ? "--steps" : "", refined ? "0" : "", device_word(opt),
+            "-o", first, command_file(run, "train.npy"));
     if (refined)
         refine(run, opt);
     COMMAND(run, "sc-scale", "--undo", "--with", command_file(run, "scale.npy"), "-o",

@@ -23,7 +23,7 @@ assert_would() {
 }
 plain='random-2.tsv random-soft-2.tsv sre2l-2.tsv shapecond-2.tsv'
 seeing='random-soft-shapelets-2.tsv shapecond-shapelets-2.tsv unroll-shapelets-2.tsv'
-all="pool.slp teacher.tch plain.tch shapecond-2.npy unroll-2.npy sre2l-2.npy random-2.npy full.tsv $plain $seeing"
+all="pool.slp teacher.tch plain.tch shapecond-2.npy chosen-2.npy unroll-2.npy sre2l-2.npy random-2.npy full.tsv $plain $seeing"
 
 test_that 'every stage is made once' '
     assert_would "$all"
@@ -33,8 +33,8 @@ test_that 'every stage is made once' '
     condense -q
 '
 test_that 'another option makes its stages again, and what depends on them, but nothing else' '
-    of_synth="shapecond-2.npy unroll-2.npy sre2l-2.npy shapecond-2.tsv sre2l-2.tsv shapecond-shapelets-2.tsv unroll-shapelets-2.tsv"
-    of_pool="pool.slp teacher.tch shapecond-2.npy unroll-2.npy shapecond-2.tsv $seeing"
+    of_synth="shapecond-2.npy chosen-2.npy unroll-2.npy sre2l-2.npy shapecond-2.tsv sre2l-2.tsv shapecond-shapelets-2.tsv unroll-shapelets-2.tsv"
+    of_pool="pool.slp teacher.tch shapecond-2.npy chosen-2.npy unroll-2.npy shapecond-2.tsv $seeing"
     assert_would "$of_synth" SYNTH="--steps 4"
     assert_would "unroll-2.npy unroll-shapelets-2.tsv" UNROLL="--steps 1"
     assert_would "$plain" STUDENT="--steps 6"
