@@ -75,20 +75,32 @@ static size_t recommended_batch(enum match_method method)
     }
 }
 
+/* A student is trained on all series at once, and what a few hundred real ones say of each is the
+ * less certain the more there are: so many take smaller steps (pipelines/README). */
+static double unroll_caution(size_t series)
+{
+    static const double bold = 100;
+
+    return (double)series > bold ? bold / (double)series : 1;
+}
+
 void match_fill_in(struct match_options *options, size_t classes)
 {
     struct match_options *o = options;
     bool unrolls = o->method == MATCH_UNROLL, follows = match_needs_experts(o->method);
     size_t series;
+    double caution;
 
     fill_size(&o->per_class, 10);
+    series = o->from ? o->from->count : o->per_class * classes;
+    caution = unrolls ? unroll_caution(series) : 1;
     if (o->start == MATCH_START_DEFAULT)
         o->start = MATCH_START_KMEANS;
     if (o->optimiser == MATCH_OPTIMISER_DEFAULT)
         o->optimiser = unrolls ? MATCH_ADAM : MATCH_SCALED;
     fill_size(&o->steps, unrolls ? 600 : follows ? 200 : 100);
     /* A single series of a class stands for all of it and should stay near it. */
-    fill_real(&o->rate, unrolls || (follows && o->per_class > 1) ? 0.02 : 0.01);
+    fill_real(&o->rate, caution * (unrolls || (follows && o->per_class > 1) ? 0.02 : 0.01));
     fill_size(&o->batch, recommended_batch(o->method));
     fill_size(&o->network_steps, o->method == MATCH_DM ? 1 : o->per_class < 10 ? o->per_class : 10);
     fill_size(&o->training_steps, 10);
@@ -96,11 +108,10 @@ void match_fill_in(struct match_options *options, size_t classes)
     fill_size(&o->student_steps, unrolls ? 400 : 10);
     fill_size(&o->expert_epochs, 2);
     fill_size(&o->latest_start, 4);
-    series = o->from ? o->from->count : o->per_class * classes;
     fill_real(&o->student_rate, unrolls ? student_rate(true, true, classes, series) : 0.02);
     fill_real(&o->student_rate_rate, 0.05);
     fill_real(&o->embedding_weight, 1);
-    fill_real(&o->label_rate, unrolls ? 0.05 : 0);
+    fill_real(&o->label_rate, unrolls ? 0.05 * caution : 0);
     fill_size(&o->unroll_steps, 20);
 }
 

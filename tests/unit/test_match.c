@@ -632,6 +632,30 @@ static void copies_are_no_places_to_start_from(void **state)
     dataset_free(&set);
 }
 
+static void many_series_are_refined_with_smaller_steps(void **state)
+{
+    static const struct {
+        size_t per_class, from;
+        double rate, label_rate;
+    } cases[] = {{25, 0, 0.02, 0.05}, {50, 0, 0.01, 0.025}, {25, 400, 0.005, 0.0125}};
+
+    (void)state;
+    for (size_t i = 0; i < 3; i++) {
+        struct dataset from = {.count = cases[i].from};
+        struct match_options options = match_unset(), other = options;
+
+        options.method = MATCH_UNROLL;
+        other.method = MATCH_MTT;
+        options.per_class = other.per_class = cases[i].per_class;
+        options.from = from.count ? &from : NULL;
+        match_fill_in(&options, 4);
+        match_fill_in(&other, 4);
+        assert_near(options.rate, cases[i].rate, 1e-12);
+        assert_near(options.label_rate, cases[i].label_rate, 1e-12);
+        assert_near(other.rate, 0.02, 1e-12);
+    }
+}
+
 static void a_batch_takes_no_more_memory_than_the_series_there_are(void **state)
 {
     struct dataset set = small_set(20, 2);
@@ -663,6 +687,7 @@ int main(void)
         cmocka_unit_test(two_towers_share_the_bound_of_their_last_layer),
         cmocka_unit_test(series_that_the_last_step_makes_infinite_are_an_error),
         cmocka_unit_test(copies_are_no_places_to_start_from),
+        cmocka_unit_test(many_series_are_refined_with_smaller_steps),
         cmocka_unit_test(a_batch_takes_no_more_memory_than_the_series_there_are),
     };
 
