@@ -50,11 +50,16 @@ echo "Other miners: full scan, length 24, every 4th start of 128 steps, 2 thread
 echo "for each pair of a candidate and a series, also those that need not be measured here:"
 echo
 echo "miner  series   miner   here  times faster  miner, ns  here, ns"
+ours() {
+    best 5 sc-shapelets -q -l 24 --step 4 --window full --threads 2 few.npy -o pool.slp
+}
 # miner NAME SERIES
 miner() {
     sc-gen two-patterns -n "$2" -o few.npy
-    here=$(best 5 sc-shapelets -q -l 24 --step 4 --window full --threads 2 few.npy -o pool.slp)
+    # Before and after the other one, which takes long enough for the machine to change its pace.
+    here=$(ours)
     theirs=$("$PYTHON" -W ignore "$bench/shapelet-miners.py" "$1" few.npy 24 4 2>/dev/null) || theirs=
+    here=$(printf '%s\n' "$here" "$(ours)" | sort -n | head -n 1)
     if [ -n "$theirs" ]; then
         echo "$1 $2 $theirs $here" |
             awk '{
