@@ -72,7 +72,7 @@ Sleep_CANDIDATES := --lengths 50,100,200 --step 10 --window 50
 Sleep_PRUNE := --per-class 300
 Sleep_EXPERTS := --count 5 --epochs 6
 Sleep_CONDTSC := --steps 50
-Sleep_UNROLL := --steps 200
+Sleep_UNROLL := --steps 100
 Sleep_STUDENT := --steps 500
 
 TiselacNDVI_LABEL := Tiselac, NDVI only
