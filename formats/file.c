@@ -5,6 +5,17 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+/* Whether that much of a file is too much for what it is: devices such as /dev/zero do not end. */
+static bool is_endless(FILE *stream)
+{
+    struct stat status;
+
+    return fstat(fileno(stream), &status) == 0 && S_ISCHR(status.st_mode) &&
+           !isatty(fileno(stream));
+}
 
 static struct error *read_stream(FILE *stream, unsigned char **bytes, size_t *size)
 {
@@ -18,6 +29,8 @@ static struct error *read_stream(FILE *stream, unsigned char **bytes, size_t *si
         *size += fread(*bytes + *size, 1, room - *size, stream);
         if (*size < room)
             return ferror(stream) ? error_make("%s", strerror(errno)) : NULL;
+        if (is_endless(stream))
+            return error_make("a device that does not end");
         room *= 2;
         larger = realloc(*bytes, room);
         if (!larger)

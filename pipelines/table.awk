@@ -19,7 +19,7 @@ function name_methods(names) {
     names["unroll"] = "unroll"
     names["shapecond-unroll"] = "ShapeCond, then unroll"
     names["explain"] = "Series that explain the teacher"
-    names["refined"] = "The same, refined (shapecond)"
+    names["refined"] = "Series that explain the teacher, refined"
     names["full"] = "all data"
 }
 

@@ -5,6 +5,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "nn/checkpoint.h"
+
 static const char title[] = "sc-experts checkpoint ";
 
 static struct error *write_name(struct experts_checkpoint *checkpoint, const char *name)
@@ -49,10 +51,12 @@ struct error *experts_checkpoint_open(const char *path, const char *name, size_t
                                       struct experts_checkpoint *checkpoint)
 {
     struct stat info;
+    bool found;
 
     *checkpoint = (struct experts_checkpoint){.path = path, .floats = floats};
     if (!path)
         return NULL;
+    TRY(checkpoint_look(path, &found));
     checkpoint->stream = fopen(path, "a+b");
     if (!checkpoint->stream || fstat(fileno(checkpoint->stream), &info) != 0)
         return error_system(path);

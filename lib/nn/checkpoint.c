@@ -1,9 +1,10 @@
 #include "nn/checkpoint.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
+#include <sys/stat.h>
 
 #include "nn/memory.h"
 #include "output.h"
@@ -119,13 +120,25 @@ static struct error *take_arrays(const struct tch *tch, const struct checkpoint 
     return NULL;
 }
 
+struct error *checkpoint_look(const char *path, bool *found)
+{
+    struct stat status;
+
+    *found = stat(path, &status) == 0;
+    if (!*found && errno != ENOENT)
+        return error_system(path);
+    if (*found ? !S_ISREG(status.st_mode) : strcmp(path, "-") == 0)
+        return error_make("%s: a checkpoint is a regular file", path);
+    return NULL;
+}
+
 struct error *checkpoint_read(const char *path, const struct checkpoint *checkpoint,
                               char progress[CHECKPOINT_PROGRESS], bool *found)
 {
     struct tch tch;
     struct error *error;
 
-    *found = access(path, F_OK) == 0;
+    TRY(checkpoint_look(path, found));
     if (!*found)
         return NULL;
     TRY(tch_read(path, &tch));

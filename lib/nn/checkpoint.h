@@ -29,6 +29,10 @@ void checkpoint_add(struct checkpoint *checkpoint, const char *name, float *valu
 struct error *checkpoint_write(const char *path, const struct checkpoint *checkpoint,
                                const char *progress) MUST_CHECK;
 
+/* Whether the file is there.  Anything but a regular one is an error, standard output ("-") as
+ * well: a device or a pipe need not end, and would be removed after the run. */
+struct error *checkpoint_look(const char *path, bool *found) MUST_CHECK;
+
 /* Fills the arrays and says how far the run was, if there is such a file (*found).  One of another
  * run is an error. */
 struct error *checkpoint_read(const char *path, const struct checkpoint *checkpoint,

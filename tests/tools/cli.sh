@@ -82,6 +82,9 @@ test_that 'what cannot be read is named with the reason' '
     : >empty
     fails 1 "empty: empty file" sc-scale empty
     fails 1 "standard input: empty file" sc-scale </dev/null
+    fails 1 "/dev/zero: a device that does not end" sc-import /dev/zero
+    fails 1 "standard input: a device that does not end" sc-info </dev/zero
+    fails 1 "/dev/full: a device that does not end" sc-synth --teacher /dev/full empty
 '
 if [ "$(id -u)" -ne 0 ]; then
     test_that 'a file without permission is named with the reason' '

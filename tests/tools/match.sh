@@ -242,6 +242,16 @@ test_that 'what does not fit is refused with the reason and leaves no file' '
     echo nonsense >state
     fails 1 "state: " sc-match -m dc --checkpoint state train.npy -o none
     fails 1 "state: not a checkpoint of sc-experts" sc-experts --checkpoint state train.npy -o none
+    mkfifo pipe
+    ln -s /dev/full full
+    for state in pipe full . -; do
+        fails 1 "$state: a checkpoint is a regular file" \
+            timeout 60 sc-match -m dc --checkpoint $state train.npy -o none
+        fails 1 "$state: a checkpoint is a regular file" \
+            timeout 60 sc-experts --checkpoint $state train.npy -o none
+    done
+    test -p pipe
+    test -c full
     test ! -e none
 '
 test_that 'experts of another set of the same shape are remarked on' '

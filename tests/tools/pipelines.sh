@@ -103,6 +103,23 @@ test_that 'other options run the stage that they are for again, and what depends
     table main-table METHODS="$few" SPCS="1 2" | steps >ran
     test ! -s ran
 '
+test_that 'what is refined are the series that explain the teacher, as they are' '
+    both() {
+        table main-table METHODS="explain refined" SPCS=1 SETS=Other STUDENTS=shapelets \
+            UNROLL="--steps 1 --unroll-steps 2 --student-steps 4" "$@"
+    }
+    both >said
+    for method in explain refined; do accuracy run/Other/1/$method.0.shapelets.tsv; done >means
+    sed -n "s/^|.*| Series that explain the teacher\(, refined\)\{0,1\} *| \([0-9.]*\) .*/\2/p" said | diff means -
+    grep -q -e "--from run/Other/1/explain.0.npy --shapelets run/Other/pool.slp" run/Other/1/refined.0.npy.command
+    refute cmp run/Other/1/explain.0.npy run/Other/1/refined.0.npy
+    sc-export -q run/Other/train.npy -o train.tsv
+    sc-export -q run/Other/1/explain.0.npy -o explain.tsv
+    test "$(grep -cFxf train.tsv explain.tsv)" = 3
+    test -z "$(both -n SHAPECOND="--rate 0.1" | steps)"
+    both -n UNROLL="--steps 2" | steps >ran
+    printf "%s\n" Other/1/refined.0.npy Other/1/refined.0.shapelets.tsv | diff - ran
+'
 test_that 'without SETS the sets of the paper are taken, or where there is none of them, all' '
     sets() { env -u SETS MAKEFLAGS= make -n -f "$pipelines/main-table.mk" RUN=none METHODS=random SPCS=1 "$@"; }
     sets DATA=data >commands
@@ -115,16 +132,17 @@ test_that 'without SETS the sets of the paper are taken, or where there is none 
 '
 test_that 'a setting of one set is for that set, but the command line is for all' '
     cp -r "$SC_ROOT/pipelines" edited
-    printf "Other_STUDENT := --steps 22\n" >>edited/settings.mk
+    printf "Other_STUDENT := --steps 22\nOther_STUDENT_shapelets := --steps 33\n" >>edited/settings.mk
     pipelines=edited table main-table -n RUN=none METHODS=random SPCS=1 STUDENTS=plain | grep "sc-eval.*random" >commands
     test "$(grep -c -e "--steps 20" commands)" = 2
     pipelines=edited table main-table -n RUN=none METHODS=random SPCS=1 STUDENTS=plain STUDENT="--steps 22" |
         grep "sc-eval.*random" >commands
     test "$(grep -c -e "--steps 22" commands)" = 2
     env -u STUDENT MAKEFLAGS= make --no-print-directory -n -f edited/main-table.mk DATA=data RUN=none METHODS=random SPCS=1 \
-        STUDENTS=plain SETS="TwoPatterns Other" | grep "sc-eval.*random" >commands
-    test "$(grep -c -e "--steps 22.*Other" commands)" = 1
-    test "$(grep -c -e "--steps 22.*TwoPatterns" commands)" = 0
+        SETS="TwoPatterns Other" | grep "sc-eval.*random" >commands
+    test "$(grep -c -e "--steps 22 .*Other" commands)" = 2
+    test "$(grep -c -e "--steps 22 --steps 33 .*Other.*--shapelets" commands)" = 1
+    refute grep -e "--steps [23][23].*TwoPatterns" commands
 '
 test_that 'newer data makes its set again, and no other' '
     touch data/Other/Other_y.npy data/Other/Other_X.npy

@@ -74,6 +74,9 @@ test_that 'a checkpoint of another run is refused and stays' '
     fails 1 "other.tch: belongs to a training with other data or options" \
         sc-teacher train.npy --epochs 4 --checkpoint other.tch -o none
     test -s other.tch
+    ln -s /dev/full full
+    fails 1 "full: a checkpoint is a regular file" sc-teacher train.npy --checkpoint full -o none
+    test -e full
     test ! -e none
 '
 test_that 'options of training do what they say' '

@@ -242,9 +242,9 @@ static void distances_have_the_bits_of_the_processor(void **state)
         struct measuring how = {2, k % 2 ? 5 : 0, k % 2 ? 20 : STEPS, windows[k / 2 % 3], 1};
 
         for (size_t i = 0; i < COUNT * 2; i++)
-            for (size_t t = 8; t < 14; t++)
-                if (k < 6) /* squares that are too small for a float, beside others */
-                    set.x[i * STEPS + t] *= i % 3 ? 1e-25f : 1;
+            for (size_t t = k < 6 ? 0 : 8; t < 14; t++)
+                if (k < 6) /* squares that are too small for a float, in the last lane of a block */
+                    set.x[i * STEPS + t] *= i / 2 == 0 || i / 2 % 8 == 5 ? 1e-25f : 1;
                 else if (k < 12) /* spikes that running sums lose the rest beside */
                     set.x[i * STEPS + t] *= i % 11 == t ? 1e7f : 1;
                 else /* squares that are too large */

@@ -160,6 +160,27 @@ static void test_top_pools_equal_brute_force(void **state)
     }
 }
 
+/* Starts and lengths that are multiples of a few steps, in series that are not. */
+static void test_pools_of_coarser_candidates_equal_brute_force(void **state)
+{
+    static const size_t windows[] = {0, 2, 7, DISCOVER_FULL};
+    static const size_t factors[] = {2, 4, 5};
+
+    (void)state;
+    for (size_t run = 0; run < 12; run++) {
+        size_t factor = factors[run % 3], lengths[] = {factor, 2 * factor, 4 * factor};
+        struct discover_options options = defaults(lengths, 3);
+        struct dataset dataset;
+
+        make_set(14 + run, 1 + run % 2, 4 * factor + 1 + run, 2 + run % 3, run, &dataset);
+        options.window = windows[run / 3];
+        options.start_step = factor;
+        options.one_against_rest = run % 2;
+        check_against_brute_force(&dataset, &options);
+        dataset_free(&dataset);
+    }
+}
+
 static void test_all_candidates_when_k_is_larger(void **state)
 {
     size_t lengths[] = {5, 6};
@@ -190,21 +211,23 @@ static void assert_same_pool(const struct shapelet_pool *a, const struct shapele
 static void test_dropping_and_threads_do_not_change_the_pool(void **state)
 {
     static const unsigned threads[] = {1, 2, 7};
-    size_t lengths[] = {4, 7};
+    static const size_t lengths[] = {4, 7}, even[] = {4, 8};
 
     (void)state;
-    for (size_t run = 0; run < 6; run++) {
-        struct discover_options options = defaults(lengths, 2);
+    for (size_t run = 0; run < 12; run++) {
+        bool coarse = run >= 6;
+        struct discover_options options = defaults(coarse ? even : lengths, 2);
         struct shapelet_pool expected;
         struct discover_report whole, dropped = {0};
         struct dataset dataset;
 
         make_set(350, 1, 20, 4, 20 + run, &dataset);
         options.selection = (enum selection)(run % 3);
-        options.one_against_rest = run >= 3;
+        options.one_against_rest = run / 3 % 2;
+        options.start_step = coarse ? 2 : 1;
         options.keep_all = true;
         assert_ok(discover_shapelets(&dataset, &options, &expected, &whole));
-        assert_int_equal(whole.distances, 350 * 350 * (17 + 14));
+        assert_int_equal(whole.distances, 350 * 350 * (coarse ? 9 + 7 : 17 + 14));
         options.keep_all = false;
         for (size_t i = 0; i < 3; i++) {
             struct shapelet_pool pool;
@@ -393,6 +416,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_top_pools_equal_brute_force),
+        cmocka_unit_test(test_pools_of_coarser_candidates_equal_brute_force),
         cmocka_unit_test(test_all_candidates_when_k_is_larger),
         cmocka_unit_test(test_dropping_and_threads_do_not_change_the_pool),
         cmocka_unit_test(test_candidates_are_dropped_before_the_end),

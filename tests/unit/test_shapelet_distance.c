@@ -167,7 +167,8 @@ static void test_a_spike_does_not_spoil_a_close_match(void **state)
     size_t lengths[] = {8};
 
     (void)state;
-    for (size_t s = 0; s < sizeof spikes / sizeof *spikes; s++) {
+    for (size_t k = 0; k < 2 * sizeof spikes / sizeof *spikes; k++) {
+        size_t s = k / 2, step = k % 2 ? 4 : 1;
         struct dataset dataset;
         struct candidates candidates;
         float *table;
@@ -179,7 +180,7 @@ static void test_a_spike_does_not_spoil_a_close_match(void **state)
                 dataset_series(&dataset, i, 0)[t] =
                     dataset_series(&dataset, 0, 0)[t] + 1e-2F * (float)i;
         }
-        assert_ok(candidates_make(40, lengths, 1, 1, 0, 40, &candidates));
+        assert_ok(candidates_make(40, lengths, 1, step, 0, 40, &candidates));
         table = calloc(candidates.count, STRIDE * sizeof *table);
         measure(&distance_kernels_generic, &dataset, 0, &candidates, 3, table);
         compare_with_brute_force(&dataset, 0, &candidates, 3, table);
@@ -189,14 +190,15 @@ static void test_a_spike_does_not_spoil_a_close_match(void **state)
     }
 }
 
-/* Squares of such values have no place in a float. */
+/* Squares of such values have no place in a float; of the second, those of small differences. */
 static void test_very_large_and_small_values_have_distances(void **state)
 {
-    static const float scales[] = {1e-22F, 1e30F};
+    static const float scales[] = {1e-22F, 4e-16F, 1e30F};
     size_t lengths[] = {5};
 
     (void)state;
-    for (size_t s = 0; s < 2; s++) {
+    for (size_t k = 0; k < 6; k++) {
+        size_t s = k / 2, step = k % 2 ? 5 : 1;
         struct dataset dataset;
         struct candidates candidates;
         float *table, *other;
@@ -204,7 +206,9 @@ static void test_very_large_and_small_values_have_distances(void **state)
         make_series(20, 8, &dataset);
         for (size_t i = 0; i < COUNT * 20; i++)
             dataset.x[i] *= scales[s];
-        assert_ok(candidates_make(20, lengths, 1, 1, 0, 20, &candidates));
+        for (size_t t = 0; t < 20; t++) /* a close match */
+            dataset.x[4 * 20 + t] = dataset.x[t] * (1 + 1e-6F);
+        assert_ok(candidates_make(20, lengths, 1, step, 0, 20, &candidates));
         table = calloc(candidates.count, STRIDE * sizeof *table);
         other = calloc(candidates.count, STRIDE * sizeof *other);
         measure(&distance_kernels_generic, &dataset, 0, &candidates, 3, table);
@@ -222,17 +226,15 @@ static void test_very_large_and_small_values_have_distances(void **state)
     }
 }
 
-static void test_removed_candidates_leave_the_others_alone(void **state)
+static void check_removal(const size_t *lengths, size_t step)
 {
-    size_t lengths[] = {2, 5};
     struct dataset dataset;
     struct candidates all, some;
     uint8_t keep[100];
     float full[100 * STRIDE] = {0}, part[100 * STRIDE] = {0};
 
-    (void)state;
-    make_series(20, 7, &dataset);
-    assert_ok(candidates_make(20, lengths, 2, 1, 0, 20, &all));
+    make_series(45, 7, &dataset);
+    assert_ok(candidates_make(45, lengths, 2, step, 0, 45, &all));
     assert_ok(candidates_clone(&all, &some));
     measure(&distance_kernels_generic, &dataset, 4, &all, 4, full);
     for (size_t c = 0; c < all.count; c++)
@@ -251,6 +253,13 @@ static void test_removed_candidates_leave_the_others_alone(void **state)
     candidates_free(&all);
     candidates_free(&some);
     dataset_free(&dataset);
+}
+
+static void test_removed_candidates_leave_the_others_alone(void **state)
+{
+    (void)state;
+    check_removal((size_t[]){2, 5}, 1);
+    check_removal((size_t[]){10, 15}, 5);
 }
 
 static void check_cells(const struct distance_kernels *kernels)
