@@ -34,7 +34,7 @@ ALL_CFLAGS := -std=c11 -D_GNU_SOURCE -DSHAPECOND_VERSION='"$(VERSION)"' $(WARNIN
 ifeq ($(WERROR),1)
 ALL_CFLAGS += -Werror
 endif
-LIBS := -lopenblas -lfftw3f -lzip -lm -ldl -pthread
+LIBS := -lopenblas -lkissfft-float -lzip -lm -ldl -pthread
 
 # ---- What there is: every file in its folder is found by itself ----
 
@@ -128,7 +128,7 @@ no-plug-in:
 
 # ---- Debian packages ----
 
-PACKAGES_build := libfftw3-dev libopenblas-dev libzip-dev
+PACKAGES_build := libkissfft-dev libopenblas-dev libzip-dev
 PACKAGES_check := libcmocka-dev mandoc g++
 PACKAGES_fuzz := clang libclang-rt-dev
 PACKAGES_lint := clang-format cppcheck mandoc shellcheck

@@ -27,7 +27,7 @@ def encode(parameters, x, running=None):
 
 
 def spectrum(x):
-    """FFTW's half-complex order."""
+    """Half-complex order, as lib/match/spectrum.h has it."""
     f = torch.fft.rfft(x, norm="ortho")
     return torch.cat([f.real, f.imag[..., 1:(LENGTH + 1) // 2].flip(-1)], -1)
 
