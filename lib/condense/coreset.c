@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/nearest.h"
 #include "base/random.h"
 #include "learn/kmeans.h"
 
@@ -13,22 +14,28 @@ struct class_points {
     size_t label;
     size_t count;
     size_t dimension;
-    float *points;   /* (count, dimension) */
-    size_t *indices; /* (count,) of the series in the set */
-    bool *taken;     /* (count,) */
-    double *mean;    /* (dimension,) */
-    double *sum;     /* (dimension,) of those chosen */
-    double *nearest; /* (count,) squared distance to the nearest one chosen */
+    float *values;        /* (count, dimension) */
+    struct points points; /* the same */
+    size_t *indices;      /* (count,) of the series in the set */
+    bool *taken;          /* (count,) */
+    double *mean;         /* (dimension,) */
+    double *sum;          /* (dimension,) of those chosen */
+    double *target;       /* (dimension,) that the next one is to be near to */
+    double *nearest;      /* (count,) squared distance to the nearest one chosen */
+    float *scratch;       /* (count + dimension,) */
 };
 
 static void class_free(struct class_points *class)
 {
-    free(class->points);
+    free(class->values);
+    points_free(&class->points);
     free(class->indices);
     free(class->taken);
     free(class->mean);
     free(class->sum);
+    free(class->target);
     free(class->nearest);
+    free(class->scratch);
 }
 
 static struct error *class_gather(const float *points, size_t count, size_t dimension,
@@ -39,19 +46,21 @@ static struct error *class_gather(const float *points, size_t count, size_t dime
     for (size_t i = 0; i < count; i++)
         members += (size_t)labels[i] == class->label;
     class->dimension = dimension;
-    class->points = calloc(members ? members * dimension : 1, sizeof *class->points);
+    class->values = calloc(members ? members * dimension : 1, sizeof *class->values);
     class->indices = calloc(members + 1, sizeof *class->indices);
     class->taken = calloc(members + 1, sizeof *class->taken);
     class->mean = calloc(dimension, sizeof *class->mean);
     class->sum = calloc(dimension, sizeof *class->sum);
+    class->target = calloc(dimension, sizeof *class->target);
     class->nearest = calloc(members + 1, sizeof *class->nearest);
-    if (!class->points || !class->indices || !class->taken || !class->mean || !class->sum ||
-        !class->nearest)
+    class->scratch = calloc(members + dimension, sizeof *class->scratch);
+    if (!class->values || !class->indices || !class->taken || !class->mean || !class->sum ||
+        !class->target || !class->nearest || !class->scratch)
         return error_memory("the series of a class");
     for (size_t i = 0; i < count; i++) {
         if ((size_t)labels[i] != class->label)
             continue;
-        memcpy(class->points + class->count * dimension, points + i * dimension,
+        memcpy(class->values + class->count * dimension, points + i * dimension,
                dimension * sizeof *points);
         for (size_t d = 0; d < dimension; d++)
             class->mean[d] += (double)points[i * dimension + d];
@@ -62,29 +71,13 @@ static struct error *class_gather(const float *points, size_t count, size_t dime
     return NULL;
 }
 
-/* The point not taken yet that brings the mean of those chosen closest to the mean of the class. */
+/* The point not taken yet that brings the mean of those chosen closest to the mean of the class:
+ * (sum + p) / (chosen + 1) is near the mean where p is near (chosen + 1) mean - sum. */
 static size_t herding_next(const struct class_points *class, size_t chosen)
 {
-    double least = INFINITY;
-    size_t best = 0;
-
-    for (size_t i = 0; i < class->count; i++) {
-        const float *point = class->points + i * class->dimension;
-        double distance = 0;
-
-        if (class->taken[i])
-            continue;
-        for (size_t d = 0; d < class->dimension; d++) {
-            double mean = (class->sum[d] + (double)point[d]) / (double)(chosen + 1);
-
-            distance += (mean - class->mean[d]) * (mean - class->mean[d]);
-        }
-        if (distance < least) {
-            least = distance;
-            best = i;
-        }
-    }
-    return best;
+    for (size_t d = 0; d < class->dimension; d++)
+        class->target[d] = (double)(chosen + 1) * class->mean[d] - class->sum[d];
+    return nearest_to(&class->points, class->target, class->taken, class->scratch);
 }
 
 static size_t kcenter_next(struct class_points *class, size_t chosen, size_t last)
@@ -94,13 +87,10 @@ static size_t kcenter_next(struct class_points *class, size_t chosen, size_t las
 
     if (chosen == 0) /* nearest to the mean: what herding takes first, too */
         return herding_next(class, 0);
+    for (size_t i = 0; chosen == 1 && i < class->count; i++)
+        class->nearest[i] = INFINITY;
+    nearest_lower(&class->points, class->values + last * class->dimension, class->nearest);
     for (size_t i = 0; i < class->count; i++) {
-        double distance =
-            squared_distance(class->points + i * class->dimension,
-                             class->points + last * class->dimension, class->dimension);
-
-        if (chosen == 1 || distance < class->nearest[i])
-            class->nearest[i] = distance;
         if (!class->taken[i] && class->nearest[i] > most) {
             most = class->nearest[i];
             best = i;
@@ -113,7 +103,7 @@ static void take(struct class_points *class, size_t index)
 {
     class->taken[index] = true;
     for (size_t d = 0; d < class->dimension; d++)
-        class->sum[d] += (double)class->points[index * class->dimension + d];
+        class->sum[d] += (double)class->values[index * class->dimension + d];
 }
 
 static void select_greedily(struct class_points *class, bool herding, size_t per_class,
@@ -143,22 +133,14 @@ static struct error *select_by_clusters(struct class_points *class, size_t per_c
     struct random_stream stream = random_stream(seed, RANDOM_SELECT, class->label);
     struct kmeans kmeans;
 
-    TRY(kmeans_fit(class->points, class->count, class->dimension, per_class, 300, &stream,
+    TRY(kmeans_fit(class->values, class->count, class->dimension, per_class, 300, &stream,
                    &kmeans));
     for (size_t k = 0; k < per_class; k++) {
-        double least = INFINITY;
-        size_t best = 0;
+        size_t best;
 
-        for (size_t i = 0; i < class->count; i++) {
-            double distance =
-                squared_distance(class->points + i * class->dimension,
-                                 kmeans.centres + k * class->dimension, class->dimension);
-
-            if (!class->taken[i] && distance < least) {
-                least = distance;
-                best = i;
-            }
-        }
+        for (size_t d = 0; d < class->dimension; d++)
+            class->target[d] = (double)kmeans.centres[k * class->dimension + d];
+        best = nearest_to(&class->points, class->target, class->taken, class->scratch);
         class->taken[best] = true;
         chosen[k] = class->indices[best];
     }
@@ -174,6 +156,8 @@ static struct error *select_of_class(struct class_points *class,
     if (class->count < per_class)
         return error_make("class %zu has %zu series, %zu are wanted", class->label, class->count,
                           per_class);
+    if (options->method != CORESET_RANDOM)
+        TRY(points_make(class->values, class->count, class->dimension, &class->points));
     switch (options->method) {
     case CORESET_RANDOM:
         select_at_random(class, per_class, options->seed, chosen);

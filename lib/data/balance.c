@@ -3,10 +3,10 @@
  * then looks for the neighbours of those that were drawn, one search for each. */
 #include "data/balance.h"
 
-#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/nearest.h"
 #include "base/parallel.h"
 #include "base/random.h"
 
@@ -22,7 +22,8 @@ struct oversampling {
     size_t missing;        /* how many */
     size_t *wanted;        /* members whose neighbours are needed */
     size_t wanted_count;
-    size_t *nearest; /* (count, neighbours) members; only rows in wanted are filled */
+    size_t *row_of;  /* (count): where a member is in wanted, if it is */
+    size_t *nearest; /* (wanted_count, neighbours) members */
     size_t neighbours;
 };
 
@@ -38,83 +39,51 @@ static struct random_stream stream_of(const struct oversampling *work, size_t j)
 
 /* ---- Neighbours ---- */
 
-static double squared_distance(const float *a, const float *b, size_t count)
+/* Lists the members that new series start from. */
+static void list_bases(struct oversampling *work)
 {
-    enum { LANES = 8 };
-    float sums[LANES] = {0};
-    double total = 0;
-    size_t i = 0;
-
-    for (; i + LANES <= count; i += LANES) {
-        for (size_t lane = 0; lane < LANES; lane++) {
-            float difference = a[i + lane] - b[i + lane];
-
-            sums[lane] += difference * difference;
-        }
-    }
-    for (; i < count; i++)
-        total += (double)((a[i] - b[i]) * (a[i] - b[i]));
-    for (size_t lane = 0; lane < LANES; lane++)
-        total += (double)sums[lane];
-    return total;
-}
-
-/* Fills one row of nearest: an insertion into the k best so far, the first of equals winning. */
-static void find_neighbours(void *context, size_t task, unsigned worker)
-{
-    const struct oversampling *work = context;
-    const struct dataset *from = work->from;
-    const size_t size = from->channels * from->length;
-    const size_t self = work->wanted[task];
-    const float *series = from->x + work->members[self] * size;
-    size_t *row = work->nearest + self * work->neighbours;
-    double best[BALANCE_MOST_NEIGHBOURS];
-    size_t found = 0;
-
-    (void)worker;
-    for (size_t other = 0; other < work->count; other++) {
-        double distance;
-        size_t at;
-
-        if (other == self)
-            continue;
-        distance = squared_distance(series, from->x + work->members[other] * size, size);
-        if (found == work->neighbours && distance >= best[found - 1])
-            continue;
-        at = found < work->neighbours ? found++ : found - 1;
-        for (; at > 0 && best[at - 1] > distance; at--) {
-            best[at] = best[at - 1];
-            row[at] = row[at - 1];
-        }
-        best[at] = distance;
-        row[at] = other;
-    }
-}
-
-/* Marks the bases of all new series and finds their neighbours. */
-static struct error *search_neighbours(struct oversampling *work)
-{
-    bool *drawn = calloc(work->count, sizeof *drawn);
-    size_t cells;
-
-    if (!drawn || __builtin_mul_overflow(work->count, work->neighbours, &cells) ||
-        !(work->nearest = calloc(cells, sizeof *work->nearest)) ||
-        !(work->wanted = calloc(work->count, sizeof *work->wanted))) {
-        free(drawn);
-        return error_memory("nearest neighbours");
-    }
     for (size_t j = 0; j < work->missing; j++) {
         struct random_stream stream = stream_of(work, j);
 
-        drawn[random_below(&stream, work->count)] = true;
+        work->row_of[random_below(&stream, work->count)] = 1;
     }
     for (size_t i = 0; i < work->count; i++) {
-        if (drawn[i])
-            work->wanted[work->wanted_count++] = i;
+        if (!work->row_of[i])
+            continue;
+        work->row_of[i] = work->wanted_count;
+        work->wanted[work->wanted_count++] = i;
     }
-    free(drawn);
-    parallel_for(work->wanted_count, find_neighbours, work);
-    return NULL;
+}
+
+/* The neighbours of the bases of all new series. */
+static struct error *search_neighbours(struct oversampling *work)
+{
+    const size_t size = work->from->channels * work->from->length;
+    struct points points = {NULL};
+    struct error *error = NULL;
+    size_t cells;
+    float *x;
+
+    work->row_of = calloc(work->count, sizeof *work->row_of);
+    work->wanted = calloc(work->count, sizeof *work->wanted);
+    x = calloc(work->count, size * sizeof *x);
+    if (x && work->row_of && work->wanted) {
+        list_bases(work);
+        if (!__builtin_mul_overflow(work->wanted_count, work->neighbours, &cells))
+            work->nearest = calloc(cells, sizeof *work->nearest);
+    }
+    if (!work->nearest)
+        error = error_memory("nearest neighbours");
+    for (size_t i = 0; !error && i < work->count; i++)
+        memcpy(x + i * size, work->from->x + work->members[i] * size, size * sizeof *x);
+    if (!error)
+        error = points_make(x, work->count, size, &points);
+    if (!error)
+        error = nearest_neighbours(&points, work->wanted, work->wanted_count, work->neighbours,
+                                   work->nearest);
+    points_free(&points);
+    free(x);
+    return error;
 }
 
 /* ---- New series ---- */
@@ -154,7 +123,8 @@ static void make_new(void *context, size_t j, unsigned worker)
 
     (void)worker;
     if (work->nearest) {
-        other = work->nearest[base * work->neighbours + random_below(&stream, work->neighbours)];
+        other = work->nearest[work->row_of[base] * work->neighbours +
+                              random_below(&stream, work->neighbours)];
         share = random_uniform_float(&stream);
     }
     make_between(work, work->members[base], work->members[other], share, work->first + j);
@@ -172,6 +142,7 @@ static struct error *oversample(struct oversampling *work)
     if (!error)
         parallel_for(work->missing, make_new, work);
     free(work->wanted);
+    free(work->row_of);
     free(work->nearest);
     return error;
 }

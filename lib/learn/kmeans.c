@@ -1,3 +1,5 @@
+/* Distances are matrix products (base/nearest.h).  Those from the own centres are needed in full
+ * only for the start, where a cluster has lost its points, and at the end. */
 #include "learn/kmeans.h"
 
 #include <math.h>
@@ -5,47 +7,23 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/nearest.h"
 #include "base/parallel.h"
 
 /* Points of one task: the cut depends on the problem alone. */
 enum { BLOCK = 256 };
 
-double squared_distance(const float *a, const float *b, size_t dimension)
-{
-    double sum = 0;
-
-    for (size_t i = 0; i < dimension; i++) {
-        double difference = (double)a[i] - (double)b[i];
-
-        sum += difference * difference;
-    }
-    return sum;
-}
-
 struct work {
-    const float *points;
+    struct points points, centres;
     struct kmeans *kmeans;
     double *nearest; /* (count,) squared distance to the own centre */
-    size_t centre;   /* the one just added (start) */
+    float *scratch;  /* of nearest_assign */
+    size_t *before;  /* (count,) assigned before */
+    double *sums;    /* (clusters, dimension) */
+    size_t *sizes;   /* (clusters,) */
 };
 
 /* ---- The start ---- */
-
-static void lower_distances(void *context, size_t task, unsigned worker)
-{
-    struct work *work = context;
-    const size_t dimension = work->kmeans->dimension, count = work->kmeans->count;
-    const float *centre = work->kmeans->centres + work->centre * dimension;
-    size_t end = (task + 1) * BLOCK < count ? (task + 1) * BLOCK : count;
-
-    (void)worker;
-    for (size_t i = task * BLOCK; i < end; i++) {
-        double distance = squared_distance(work->points + i * dimension, centre, dimension);
-
-        if (distance < work->nearest[i])
-            work->nearest[i] = distance;
-    }
-}
 
 /* A point with probability proportional to its distance from the nearest centre so far. */
 static size_t draw_far_point(const double *nearest, size_t count, struct random_stream *stream)
@@ -68,44 +46,46 @@ static size_t draw_far_point(const double *nearest, size_t count, struct random_
 static void start_centres(struct work *work, struct random_stream *stream)
 {
     struct kmeans *kmeans = work->kmeans;
-    const size_t count = kmeans->count, row = kmeans->dimension * sizeof *kmeans->centres;
-    size_t tasks = (count + BLOCK - 1) / BLOCK;
+    const size_t count = kmeans->count, dimension = kmeans->dimension;
 
     for (size_t i = 0; i < count; i++)
         work->nearest[i] = INFINITY;
     for (size_t c = 0; c < kmeans->clusters; c++) {
         size_t chosen = c == 0 ? (size_t)random_below(stream, count)
                                : draw_far_point(work->nearest, count, stream);
+        float *centre = kmeans->centres + c * dimension;
 
-        memcpy(kmeans->centres + c * kmeans->dimension, work->points + chosen * kmeans->dimension,
-               row);
-        work->centre = c;
-        parallel_for(tasks, lower_distances, work);
+        memcpy(centre, work->points.values + chosen * dimension, dimension * sizeof *centre);
+        nearest_lower(&work->points, centre, work->nearest);
     }
 }
 
 /* ---- Iterations ---- */
 
-static void assign_block(void *context, size_t task, unsigned worker)
+static void assign(struct work *work)
+{
+    points_update(&work->centres);
+    nearest_assign(&work->points, &work->centres, work->scratch, work->kmeans->assigned);
+}
+
+static void measure_block(void *context, size_t task, unsigned worker)
 {
     struct work *work = context;
-    struct kmeans *kmeans = work->kmeans;
+    const struct kmeans *kmeans = work->kmeans;
     const size_t dimension = kmeans->dimension;
     size_t end = (task + 1) * BLOCK < kmeans->count ? (task + 1) * BLOCK : kmeans->count;
 
     (void)worker;
-    for (size_t i = task * BLOCK; i < end; i++) {
-        work->nearest[i] = INFINITY;
-        for (size_t c = 0; c < kmeans->clusters; c++) {
-            double distance = squared_distance(work->points + i * dimension,
-                                               kmeans->centres + c * dimension, dimension);
+    for (size_t i = task * BLOCK; i < end; i++)
+        work->nearest[i] =
+            squared_distance(work->points.values + i * dimension,
+                             kmeans->centres + kmeans->assigned[i] * dimension, dimension);
+}
 
-            if (distance < work->nearest[i]) {
-                work->nearest[i] = distance;
-                kmeans->assigned[i] = c;
-            }
-        }
-    }
+/* Distances from the own centres. */
+static void measure(struct work *work)
+{
+    parallel_for((work->kmeans->count + BLOCK - 1) / BLOCK, measure_block, work);
 }
 
 static size_t farthest_point(const double *nearest, size_t count)
@@ -119,78 +99,115 @@ static size_t farthest_point(const double *nearest, size_t count)
     return farthest;
 }
 
-/* Means of the points of each cluster. */
-static void move_centres(struct work *work, double *sums, size_t *sizes)
+/* Sums and numbers of the points of each cluster; whether one has none. */
+static bool add_up(struct work *work)
+{
+    struct kmeans *kmeans = work->kmeans;
+    const size_t dimension = kmeans->dimension;
+    bool empty = false;
+
+    memset(work->sums, 0, kmeans->clusters * dimension * sizeof *work->sums);
+    memset(work->sizes, 0, kmeans->clusters * sizeof *work->sizes);
+    for (size_t i = 0; i < kmeans->count; i++) {
+        double *sum = work->sums + kmeans->assigned[i] * dimension;
+
+        work->sizes[kmeans->assigned[i]]++;
+        for (size_t d = 0; d < dimension; d++)
+            sum[d] += (double)work->points.values[i * dimension + d];
+    }
+    for (size_t c = 0; c < kmeans->clusters; c++)
+        empty = empty || work->sizes[c] == 0;
+    return empty;
+}
+
+/* To the means of the points of each cluster. */
+static void move_centres(struct work *work)
 {
     struct kmeans *kmeans = work->kmeans;
     const size_t dimension = kmeans->dimension;
 
-    memset(sums, 0, kmeans->clusters * dimension * sizeof *sums);
-    memset(sizes, 0, kmeans->clusters * sizeof *sizes);
-    for (size_t i = 0; i < kmeans->count; i++) {
-        double *sum = sums + kmeans->assigned[i] * dimension;
-
-        sizes[kmeans->assigned[i]]++;
-        for (size_t d = 0; d < dimension; d++)
-            sum[d] += (double)work->points[i * dimension + d];
-    }
+    if (add_up(work))
+        measure(work);
     for (size_t c = 0; c < kmeans->clusters; c++) {
         float *centre = kmeans->centres + c * dimension;
 
-        if (sizes[c] == 0) {
+        if (work->sizes[c] == 0) {
             size_t taken = farthest_point(work->nearest, kmeans->count);
 
-            memcpy(centre, work->points + taken * dimension, dimension * sizeof *centre);
+            memcpy(centre, work->points.values + taken * dimension, dimension * sizeof *centre);
             work->nearest[taken] = 0;
             continue;
         }
         for (size_t d = 0; d < dimension; d++)
-            centre[d] = (float)(sums[c * dimension + d] / (double)sizes[c]);
+            centre[d] = (float)(work->sums[c * dimension + d] / (double)work->sizes[c]);
     }
 }
 
-static void iterate(struct work *work, size_t most, size_t *before, double *sums, size_t *sizes)
+static void iterate(struct work *work, size_t most)
 {
     struct kmeans *kmeans = work->kmeans;
     const size_t bytes = kmeans->count * sizeof *kmeans->assigned;
-    size_t tasks = (kmeans->count + BLOCK - 1) / BLOCK;
     bool changed = true;
 
-    parallel_for(tasks, assign_block, work);
+    assign(work);
     for (kmeans->iterations = 0; changed && kmeans->iterations < most; kmeans->iterations++) {
-        memcpy(before, kmeans->assigned, bytes);
-        move_centres(work, sums, sizes);
-        parallel_for(tasks, assign_block, work);
-        changed = memcmp(before, kmeans->assigned, bytes) != 0;
+        memcpy(work->before, kmeans->assigned, bytes);
+        move_centres(work);
+        assign(work);
+        changed = memcmp(work->before, kmeans->assigned, bytes) != 0;
     }
+    measure(work);
     kmeans->inertia = 0;
     for (size_t i = 0; i < kmeans->count; i++)
         kmeans->inertia += work->nearest[i];
+}
+
+static struct error *make_work(const float *points, struct kmeans *kmeans, struct work *work)
+{
+    size_t count = kmeans->count, dimension = kmeans->dimension, clusters = kmeans->clusters;
+
+    kmeans->centres = calloc(clusters * dimension, sizeof *kmeans->centres);
+    kmeans->assigned = calloc(count, sizeof *kmeans->assigned);
+    *work = (struct work){.kmeans = kmeans};
+    work->nearest = calloc(count, sizeof *work->nearest);
+    work->scratch = malloc(nearest_scratch(clusters));
+    work->before = calloc(count, sizeof *work->before);
+    work->sums = calloc(clusters * dimension, sizeof *work->sums);
+    work->sizes = calloc(clusters, sizeof *work->sizes);
+    if (!kmeans->centres || !kmeans->assigned || !work->nearest || !work->scratch ||
+        !work->before || !work->sums || !work->sizes)
+        return error_memory("k-means");
+    TRY(points_make(points, count, dimension, &work->points));
+    return points_make(kmeans->centres, clusters, dimension, &work->centres);
+}
+
+static void free_work(struct work *work)
+{
+    points_free(&work->points);
+    points_free(&work->centres);
+    free(work->nearest);
+    free(work->scratch);
+    free(work->before);
+    free(work->sums);
+    free(work->sizes);
 }
 
 struct error *kmeans_fit(const float *points, size_t count, size_t dimension, size_t clusters,
                          size_t most_iterations, struct random_stream *stream,
                          struct kmeans *kmeans)
 {
-    struct work work = {points, kmeans, calloc(count, sizeof(double)), 0};
-    size_t *before = calloc(count, sizeof *before), *sizes = calloc(clusters, sizeof *sizes);
-    double *sums = calloc(clusters * dimension, sizeof *sums);
-    struct error *error = NULL;
+    struct work work;
+    struct error *error;
 
     *kmeans = (struct kmeans){.clusters = clusters, .dimension = dimension, .count = count};
-    kmeans->centres = calloc(clusters * dimension, sizeof *kmeans->centres);
-    kmeans->assigned = calloc(count, sizeof *kmeans->assigned);
-    if (!work.nearest || !before || !sizes || !sums || !kmeans->centres || !kmeans->assigned) {
-        error = error_memory("k-means");
+    error = make_work(points, kmeans, &work);
+    if (error) {
         kmeans_free(kmeans);
     } else {
         start_centres(&work, stream);
-        iterate(&work, most_iterations, before, sums, sizes);
+        iterate(&work, most_iterations);
     }
-    free(work.nearest);
-    free(before);
-    free(sizes);
-    free(sums);
+    free_work(&work);
     return error;
 }
 

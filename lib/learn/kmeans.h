@@ -27,7 +27,4 @@ struct error *kmeans_fit(const float *points, size_t count, size_t dimension, si
                          struct kmeans *kmeans) MUST_CHECK;
 void kmeans_free(struct kmeans *kmeans);
 
-/* Squared Euclidean distance, summed in double. */
-double squared_distance(const float *a, const float *b, size_t dimension);
-
 #endif
