@@ -1,10 +1,17 @@
-/* A regression has two forms that say the same.  Either everything is said by the kernel, the
- * products of the features of all pairs of candidates: with the rows of those chosen, the weights
- * are (kernel + ridge)^-1 logits, and the answers are the rows times that.  Or features have
- * weights: (sum of their products over those chosen + ridge)^-1 (sum of features times logits). The
- * first solves for as many weights as series are chosen, the second for as many as there are
- * features; a set with many more series than features would take hours with the first.  Doubles in
- * plain loops, so that the choice is the same on every machine. */
+/* A regression has two forms that say the same.  Either every series chosen has a weight: with the
+ * kernel K, the products X X' of the features X of all candidates (one constant among them), and
+ * the targets T,
+ *     w = (K[chosen, chosen] + ridge)^-1 T[chosen],   answers  K[:, chosen] w.
+ * Or every feature has one:
+ *     w = (X_c' X_c + ridge)^-1 X_c' T_c,             answers  X w.
+ * The first solves for as many weights as series are chosen, the second for as many as there are
+ * features; a set with many more series than features would take hours with the first.
+ *
+ * The answers themselves are not needed, only how far they are from the targets.  With R for the
+ * matrix that the answers come from,
+ *     |R w - T|^2 = w' (R' R) w - 2 (R' T) w + |T|^2,
+ * where R' R and R' T are part of K K and K T, or all of X' X and X' T, which are made once.  So a
+ * try takes no time that grows with the number of candidates. */
 #include "condense/explain.h"
 
 #include <math.h>
@@ -12,14 +19,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/parallel.h"
+#include "base/dense.h"
 #include "base/random.h"
 
 /* Of the mean square of a candidate's features: the ridge, which stands for what the rest of a
  * student adds, and the product of constant features, which stands for its bias. */
 static const double ridge_share = 0.07, constant_share = 0.01;
 
-/* A fifth of all tries are draws, the others exchanges.  As many as take some seconds. */
+/* A fifth of all tries are draws, the others exchanges.  Fewer of many series. */
 static const double work_limit = 4e9;
 enum { MOST_TRIES = 4000, LEAST_TRIES = 20, DRAWS = 5 };
 
@@ -31,75 +38,83 @@ struct explain {
     size_t *first;       /* (V + 1): where each class begins there */
     bool by_features;    /* features have the weights, not series */
     size_t weight_count; /* m: K + 1 features with the constant one, or n series */
-    double *rows;        /* (N, N): kernel; by features (K + 1, N): features */
+    double *features;    /* (N, K + 1) */
     double *targets;     /* (V, N): logits less their mean over the classes */
+    double *kernel;      /* by series (N, N): X X' */
+    double *squares;     /* by series (N, N): K K; by features (K + 1, K + 1): X' X */
+    double *sides;       /* by series (V, N): K T; by features (V, K + 1): X' T */
     double ridge;
-    double variance; /* mean square of the targets */
-    double *factor;  /* (m, m): Cholesky factor, lower half */
-    double *weights; /* (m) */
-    double *answers; /* (N) */
-    double *taken;   /* by features (K + 1): of one series */
+    double total;           /* sum of the squares of the targets */
+    double *matrix;         /* (m, m) to be inverted */
+    double *square;         /* by series (m, m): part of the squares */
+    double *weights;        /* (V, m) */
+    double *product;        /* (V, m) */
+    double *chosen_targets; /* by features (V, n) */
+    double *taken;          /* by features (n, K + 1): features of those chosen */
 };
 
 /* ---- Preparing ---- */
 
-static double product(const struct explain_candidates *c, size_t one, size_t other)
+/* c (m, n) = a' b of arrays with k rows. */
+static void multiply_columns(size_t m, size_t n, size_t k, const double *a, const double *b,
+                             double *c)
 {
-    const float *a = c->features + one * c->columns, *b = c->features + other * c->columns;
-    double sum = 0;
-
-    for (size_t k = 0; k < c->columns; k++)
-        sum += (double)a[k] * b[k];
-    return sum;
+    dense_multiply(&(struct dense_product){.m = m,
+                                           .n = n,
+                                           .k = k,
+                                           .transpose_a = true,
+                                           .stride_a = m,
+                                           .stride_b = n,
+                                           .stride_c = n},
+                   a, b, c);
 }
 
-static void kernel_row(void *context, size_t row, unsigned worker)
+/* c (m, n) = a b */
+static void multiply(size_t m, size_t n, size_t k, const double *a, const double *b, double *c)
 {
-    struct explain *explain = context;
-    const struct explain_candidates *c = explain->candidates;
-
-    (void)worker;
-    for (size_t i = 0; i <= row; i++)
-        explain->rows[row * c->count + i] = product(c, row, i);
+    dense_multiply(
+        &(struct dense_product){
+            .m = m, .n = n, .k = k, .stride_a = k, .stride_b = n, .stride_c = n},
+        a, b, c);
 }
 
-/* The kernel with the constant features. */
-static void fill_kernel(struct explain *explain, double constant)
-{
-    size_t count = explain->candidates->count;
-
-    parallel_for(count, kernel_row, explain);
-    for (size_t i = 0; i < count; i++)
-        for (size_t j = 0; j <= i; j++) {
-            explain->rows[i * count + j] += constant;
-            explain->rows[j * count + i] = explain->rows[i * count + j];
-        }
-}
-
-static void fill_features(struct explain *explain, double constant)
+/* Features in doubles, with the constant one.  Returns the mean square of a candidate's. */
+static double fill_features(struct explain *explain)
 {
     const struct explain_candidates *c = explain->candidates;
+    size_t row = c->columns + 1;
+    double mean = 0;
 
     for (size_t i = 0; i < c->count; i++) {
-        for (size_t k = 0; k < c->columns; k++)
-            explain->rows[k * c->count + i] = c->features[i * c->columns + k];
-        explain->rows[c->columns * c->count + i] = sqrt(constant);
+        double *own = explain->features + i * row, sum = 0;
+
+        for (size_t k = 0; k < c->columns; k++) {
+            own[k] = c->features[i * c->columns + k];
+            sum += own[k] * own[k];
+        }
+        mean += sum / (double)c->count;
     }
+    mean = mean > 0 ? mean : 1;
+    for (size_t i = 0; i < c->count; i++)
+        explain->features[i * row + c->columns] = sqrt(constant_share * mean);
+    return mean;
 }
 
 static void prepare(struct explain *explain)
 {
     const struct explain_candidates *c = explain->candidates;
-    double mean = 0;
+    size_t row = c->columns + 1;
 
-    for (size_t i = 0; i < c->count; i++)
-        mean += product(c, i, i) / (double)c->count;
-    mean = mean > 0 ? mean : 1;
-    explain->ridge = ridge_share * mean;
-    if (explain->by_features)
-        fill_features(explain, constant_share * mean);
-    else
-        fill_kernel(explain, constant_share * mean);
+    explain->ridge = ridge_share * fill_features(explain);
+    if (explain->by_features) {
+        multiply_columns(row, row, c->count, explain->features, explain->features,
+                         explain->squares);
+        multiply(c->classes, row, c->count, explain->targets, explain->features, explain->sides);
+    } else {
+        dense_gram(c->count, row, explain->features, explain->kernel);
+        dense_gram(c->count, c->count, explain->kernel, explain->squares);
+        multiply(c->classes, c->count, c->count, explain->targets, explain->kernel, explain->sides);
+    }
 }
 
 static void centre_targets(struct explain *explain)
@@ -120,7 +135,7 @@ static void centre_targets(struct explain *explain)
             sum += target * target;
         }
     }
-    explain->variance = sum > 0 ? sum : 1;
+    explain->total = sum;
 }
 
 static void sort_by_class(struct explain *explain)
@@ -148,30 +163,52 @@ static void explain_free(struct explain *explain)
 {
     free(explain->members);
     free(explain->first);
-    free(explain->rows);
+    free(explain->features);
     free(explain->targets);
-    free(explain->factor);
+    free(explain->kernel);
+    free(explain->squares);
+    free(explain->sides);
+    free(explain->matrix);
+    free(explain->square);
     free(explain->weights);
-    free(explain->answers);
+    free(explain->product);
+    free(explain->chosen_targets);
     free(explain->taken);
+}
+
+/* NULL if the size of the array overflows, too. */
+static double *make_array(size_t rows, size_t columns)
+{
+    return calloc(rows + 1, (columns + 1) * sizeof(double));
 }
 
 /* Which form, and the memory for it. */
 static struct error *choose_form(struct explain *explain)
 {
     const struct explain_candidates *c = explain->candidates;
-    size_t count = c->count ? c->count : 1, n = 0, m;
+    size_t row = c->columns + 1, n = 0, m, all;
 
     for (size_t v = 0; v < c->classes; v++)
         n += wanted(explain, v);
     explain->chosen_count = n;
     explain->by_features = n > 2 * c->columns;
-    explain->weight_count = m = explain->by_features ? c->columns + 1 : n;
-    explain->rows = calloc(count, (explain->by_features ? m : count) * sizeof *explain->rows);
-    explain->factor = calloc(m + 1, (m + 1) * sizeof *explain->factor);
-    explain->weights = calloc(m + 1, sizeof *explain->weights);
-    explain->taken = calloc(m + 1, sizeof *explain->taken);
-    if (!explain->rows || !explain->factor || !explain->weights || !explain->taken)
+    explain->weight_count = m = explain->by_features ? row : n;
+    all = explain->by_features ? row : c->count;
+    TRY(dense_open(c->count > row ? c->count : row));
+    explain->features = make_array(c->count, row);
+    explain->kernel = explain->by_features ? NULL : make_array(all, all);
+    explain->squares = make_array(all, all);
+    explain->sides = make_array(c->classes, all);
+    explain->matrix = make_array(m, m);
+    explain->square = explain->by_features ? NULL : make_array(m, m);
+    explain->weights = make_array(c->classes, m);
+    explain->product = make_array(c->classes, m);
+    explain->chosen_targets = explain->by_features ? make_array(c->classes, n) : NULL;
+    explain->taken = explain->by_features ? make_array(n, row) : NULL;
+    if (!explain->features || !explain->squares || !explain->sides || !explain->matrix ||
+        !explain->weights || !explain->product ||
+        (explain->by_features ? !explain->chosen_targets || !explain->taken
+                              : !explain->kernel || !explain->square))
         return error_memory("the choice of series");
     return NULL;
 }
@@ -179,142 +216,99 @@ static struct error *choose_form(struct explain *explain)
 static struct error *explain_make(const struct explain_candidates *c, size_t per_class,
                                   struct explain *explain)
 {
-    size_t count = c->count ? c->count : 1;
-
     *explain = (struct explain){.candidates = c, .per_class = per_class};
-    explain->members = calloc(count, sizeof *explain->members);
+    explain->members = calloc(c->count + 1, sizeof *explain->members);
     explain->first = calloc(c->classes + 1, sizeof *explain->first);
-    explain->targets = calloc(count, c->classes * sizeof *explain->targets);
-    explain->answers = calloc(count, sizeof *explain->answers);
-    if (!explain->members || !explain->first || !explain->targets || !explain->answers)
+    explain->targets = make_array(c->classes, c->count);
+    if (!explain->members || !explain->first || !explain->targets)
         return error_memory("the choice of series");
     sort_by_class(explain);
     TRY(choose_form(explain));
-    prepare(explain);
     centre_targets(explain);
+    prepare(explain);
     return NULL;
 }
 
 /* ---- Judging ---- */
 
-/* Row j of the matrix that gives the answers from the weights. */
-static const double *row_of(const struct explain *explain, const size_t *chosen, size_t j)
+/* part (n, n): rows and columns `chosen` of whole (N, N). */
+static void take_square(const double *whole, size_t count, const size_t *chosen, size_t n,
+                        double *part)
 {
-    return explain->rows + (explain->by_features ? j : chosen[j]) * explain->candidates->count;
+    for (size_t j = 0; j < n; j++)
+        for (size_t i = 0; i < n; i++)
+            part[j * n + i] = whole[chosen[j] * count + chosen[i]];
 }
 
-/* The features of one series. */
-static void take_series(const struct explain *explain, size_t series)
+/* part (rows, n): columns `chosen` of whole (rows, N). */
+static void take_columns(const double *whole, size_t rows, size_t count, const size_t *chosen,
+                         size_t n, double *part)
 {
-    for (size_t j = 0; j < explain->weight_count; j++)
-        explain->taken[j] = explain->rows[j * explain->candidates->count + series];
+    for (size_t v = 0; v < rows; v++)
+        for (size_t j = 0; j < n; j++)
+            part[v * n + j] = whole[v * count + chosen[j]];
 }
 
-/* What is to be factorised; only the upper half. */
-static void fill_matrix(struct explain *explain, const size_t *chosen)
+/* The matrix, without the ridge, and the right-hand sides, in place of the weights. */
+static void fill_by_series(struct explain *explain, const size_t *chosen)
 {
-    size_t m = explain->weight_count;
-    double *matrix = explain->factor, *taken = explain->taken;
+    const struct explain_candidates *c = explain->candidates;
 
-    if (explain->by_features)
-        memset(matrix, 0, m * m * sizeof *matrix);
-    for (size_t s = 0; explain->by_features && s < explain->chosen_count; s++) {
-        take_series(explain, chosen[s]);
-        for (size_t j = 0; j < m; j++)
-            for (size_t i = j; i < m; i++)
-                matrix[j * m + i] += taken[j] * taken[i];
-    }
-    for (size_t j = 0; !explain->by_features && j < m; j++)
-        for (size_t i = j; i < m; i++)
-            matrix[j * m + i] = row_of(explain, chosen, j)[chosen[i]];
-    for (size_t j = 0; j < m; j++)
-        matrix[j * m + j] += explain->ridge;
+    take_square(explain->kernel, c->count, chosen, explain->chosen_count, explain->matrix);
+    take_columns(explain->targets, c->classes, c->count, chosen, explain->chosen_count,
+                 explain->weights);
 }
 
-/* ... = L L', column after column. */
-static void factorise(struct explain *explain)
+static void fill_by_features(struct explain *explain, const size_t *chosen)
 {
-    size_t m = explain->weight_count;
-    double *factor = explain->factor; /* transposed: row j is column j of L */
+    const struct explain_candidates *c = explain->candidates;
+    size_t n = explain->chosen_count, m = explain->weight_count;
 
-    for (size_t j = 0; j < m; j++) {
-        double root;
-
-        for (size_t k = 0; k < j; k++) {
-            double head = factor[k * m + j];
-
-            for (size_t i = j; i < m; i++)
-                factor[j * m + i] -= head * factor[k * m + i];
-        }
-        root = sqrt(factor[j * m + j]);
-        for (size_t i = j; i < m; i++)
-            factor[j * m + i] /= root;
-    }
+    for (size_t s = 0; s < n; s++)
+        memcpy(explain->taken + s * m, explain->features + chosen[s] * m, m * sizeof(double));
+    take_columns(explain->targets, c->classes, c->count, chosen, n, explain->chosen_targets);
+    multiply_columns(m, m, n, explain->taken, explain->taken, explain->matrix);
+    multiply(c->classes, m, n, explain->chosen_targets, explain->taken, explain->weights);
 }
 
-/* The right-hand side for one class. */
-static void fill_side(const struct explain *explain, const size_t *chosen, const double *targets)
+/* w' S w - 2 side' w, over all classes. */
+static double quadratic(struct explain *explain, const size_t *chosen)
 {
-    double *weights = explain->weights;
+    const struct explain_candidates *c = explain->candidates;
+    size_t m = explain->weight_count, size = c->classes * m;
+    const double *square = explain->squares, *sides = explain->sides;
+    double sum;
 
-    for (size_t j = 0; j < explain->weight_count; j++) {
-        const double *row = row_of(explain, chosen, j);
-
-        if (!explain->by_features) {
-            weights[j] = targets[chosen[j]];
-            continue;
-        }
-        weights[j] = 0;
-        for (size_t s = 0; s < explain->chosen_count; s++)
-            weights[j] += row[chosen[s]] * targets[chosen[s]];
+    if (!explain->by_features) {
+        take_square(explain->squares, c->count, chosen, m, explain->square);
+        square = explain->square;
     }
-}
-
-/* The weights for it. */
-static void solve(const struct explain *explain)
-{
-    size_t m = explain->weight_count;
-    const double *factor = explain->factor;
-    double *weights = explain->weights;
-
-    for (size_t j = 0; j < m; j++) {
-        weights[j] /= factor[j * m + j];
-        for (size_t i = j + 1; i < m; i++)
-            weights[i] -= factor[j * m + i] * weights[j];
+    multiply(c->classes, m, m, explain->weights, square, explain->product);
+    sum = dense_dot(size, explain->weights, explain->product);
+    if (!explain->by_features) {
+        take_columns(explain->sides, c->classes, c->count, chosen, m, explain->product);
+        sides = explain->product;
     }
-    for (size_t j = m; j-- > 0;) {
-        for (size_t i = j + 1; i < m; i++)
-            weights[j] -= factor[j * m + i] * weights[i];
-        weights[j] /= factor[j * m + j];
-    }
+    return sum - 2 * dense_dot(size, explain->weights, sides);
 }
 
 /* How far the regression on those chosen is from the teacher, as a share of the variance. */
 static double judge(struct explain *explain, const size_t *chosen)
 {
-    const struct explain_candidates *c = explain->candidates;
-    double sum = 0;
+    size_t m = explain->weight_count;
+    double left;
 
-    fill_matrix(explain, chosen);
-    factorise(explain);
-    for (size_t v = 0; v < c->classes; v++) {
-        const double *targets = explain->targets + v * c->count;
-        double *answers = explain->answers;
-
-        fill_side(explain, chosen, targets);
-        solve(explain);
-        memset(answers, 0, c->count * sizeof *answers);
-        for (size_t j = 0; j < explain->weight_count; j++) {
-            const double *row = row_of(explain, chosen, j);
-            double weight = explain->weights[j];
-
-            for (size_t i = 0; i < c->count; i++)
-                answers[i] += weight * row[i];
-        }
-        for (size_t i = 0; i < c->count; i++)
-            sum += (answers[i] - targets[i]) * (answers[i] - targets[i]);
-    }
-    return sum / explain->variance;
+    if (explain->by_features)
+        fill_by_features(explain, chosen);
+    else
+        fill_by_series(explain, chosen);
+    for (size_t j = 0; j < m; j++)
+        explain->matrix[j * m + j] += explain->ridge;
+    if (!dense_cholesky(m, explain->matrix)) /* of what is not finite */
+        return INFINITY;
+    dense_cholesky_solve(m, explain->candidates->classes, explain->matrix, explain->weights);
+    left = explain->total + quadratic(explain, chosen);
+    return explain->total > 0 ? fmax(0, left / explain->total) : 0;
 }
 
 /* ---- Choosing ---- */

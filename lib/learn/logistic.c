@@ -1,6 +1,6 @@
-/* The series are cut into blocks of fixed size; each block's part of the gradient is added up by
- * one task, and the parts are added in block order, so that the sum does not depend on the threads.
- */
+/* The series are cut into blocks of fixed size.  One task standardises the features of a block and
+ * makes its part of the gradient by two matrix products, logits Z W' and gradient E' Z; the parts
+ * are added in block order, so that the sum does not depend on the threads. */
 #include "learn/logistic.h"
 
 #include <math.h>
@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/dense.h"
 #include "base/parallel.h"
 
 enum { BLOCK = 512, MEMORY = 10 };
@@ -19,41 +20,62 @@ struct logistic_options logistic_defaults(void)
 
 /* What is minimised. */
 struct objective {
-    const float *z; /* (N, D) standardised */
+    const float *x; /* (N, D) */
     const int32_t *labels;
-    size_t count, features, classes;
-    size_t size; /* of the parameters: V (D + 1) */
+    size_t count;
+    const struct logistic *model; /* for the scale of the features; D, V */
+    size_t size;                  /* of the parameters: V (D + 1) */
     size_t blocks;
     double penalty;
     const double *parameters; /* at which it is evaluated */
     double *block_gradients;  /* (blocks, size) */
     double *block_losses;     /* (blocks,) */
+    double *scratch;          /* for each worker: (BLOCK, D + V) */
 };
 
-static void standardise(const struct logistic *model, const float *x, float *z)
+static size_t block_count(size_t count)
 {
-    for (size_t d = 0; d < model->features; d++)
-        z[d] = (float)((x[d] - model->mean[d]) * model->scale[d]);
+    return (count + BLOCK - 1) / BLOCK;
 }
 
-/* logits = W z + b */
-static void apply(const double *parameters, const float *z, size_t features, size_t classes,
-                  double *logits)
+/* Series of a block. */
+static size_t block_rows(size_t count, size_t block)
 {
-    const double *biases = parameters + classes * features;
+    return count - block * BLOCK < BLOCK ? count - block * BLOCK : BLOCK;
+}
 
-    for (size_t v = 0; v < classes; v++) {
-        const double *weights = parameters + v * features;
-        double sum[4] = {biases[v]};
-        size_t d = 0;
+static double *make_scratch(const struct logistic *model)
+{
+    return calloc(parallel_threads(), BLOCK * (model->features + model->classes) * sizeof(double));
+}
 
-        for (; d + 4 <= features; d += 4)
-            for (size_t k = 0; k < 4; k++)
-                sum[k] += weights[d + k] * z[d + k];
-        for (; d < features; d++)
-            sum[0] += weights[d] * z[d];
-        logits[v] = sum[0] + sum[1] + sum[2] + sum[3];
-    }
+/* z (rows, D) */
+static void standardise(const struct logistic *model, const float *x, size_t rows, double *z)
+{
+    size_t features = model->features;
+
+    for (size_t i = 0; i < rows; i++)
+        for (size_t d = 0; d < features; d++)
+            z[i * features + d] = (x[i * features + d] - model->mean[d]) * model->scale[d];
+}
+
+/* logits (rows, V) = z W' + b */
+static void apply(const struct logistic *model, const double *parameters, const double *z,
+                  size_t rows, double *logits)
+{
+    size_t features = model->features, classes = model->classes;
+
+    for (size_t i = 0; i < rows; i++)
+        memcpy(logits + i * classes, parameters + classes * features, classes * sizeof *logits);
+    dense_multiply(&(struct dense_product){.m = rows,
+                                           .n = classes,
+                                           .k = features,
+                                           .transpose_b = true,
+                                           .stride_a = features,
+                                           .stride_b = features,
+                                           .stride_c = classes,
+                                           .keep = 1},
+                   z, parameters, logits);
 }
 
 /* Turns logits into probabilities; returns -log of the one given. */
@@ -74,61 +96,53 @@ static double softmax(double *logits, size_t classes, size_t label)
 static void evaluate_block(void *context, size_t block, unsigned worker)
 {
     struct objective *objective = context;
-    size_t features = objective->features, classes = objective->classes;
-    size_t from = block * BLOCK;
-    size_t to = objective->count - from < BLOCK ? objective->count : from + BLOCK;
-    double *gradient = objective->block_gradients + block * (objective->size + classes);
-    double *logits = gradient + objective->size;
+    const struct logistic *model = objective->model;
+    size_t features = model->features, classes = model->classes;
+    size_t first = block * BLOCK, rows = block_rows(objective->count, block);
+    double *z = objective->scratch + worker * BLOCK * (features + classes);
+    double *logits = z + BLOCK * features; /* then errors */
+    double *gradient = objective->block_gradients + block * objective->size;
+    double *bias_gradient = gradient + classes * features, loss = 0;
 
-    (void)worker;
-    memset(gradient, 0, objective->size * sizeof *gradient);
-    objective->block_losses[block] = 0;
-    for (size_t i = from; i < to; i++) {
-        const float *z = objective->z + i * features;
-        size_t label = (size_t)objective->labels[i];
+    standardise(model, objective->x + first * features, rows, z);
+    apply(model, objective->parameters, z, rows, logits);
+    memset(bias_gradient, 0, classes * sizeof *bias_gradient);
+    for (size_t i = 0; i < rows; i++) {
+        size_t label = (size_t)objective->labels[first + i];
+        double *own = logits + i * classes;
 
-        apply(objective->parameters, z, features, classes, logits);
-        objective->block_losses[block] += softmax(logits, classes, label);
-        logits[label] -= 1;
-        for (size_t v = 0; v < classes; v++) {
-            double error = logits[v];
-
-            for (size_t d = 0; d < features; d++)
-                gradient[v * features + d] += error * z[d];
-            gradient[classes * features + v] += error;
-        }
+        loss += softmax(own, classes, label);
+        own[label] -= 1;
+        for (size_t v = 0; v < classes; v++)
+            bias_gradient[v] += own[v];
     }
+    dense_multiply(&(struct dense_product){.m = classes,
+                                           .n = features,
+                                           .k = rows,
+                                           .transpose_a = true,
+                                           .stride_a = classes,
+                                           .stride_b = features,
+                                           .stride_c = features},
+                   logits, z, gradient);
+    objective->block_losses[block] = loss;
 }
 
 static double evaluate(struct objective *objective, const double *parameters, double *gradient)
 {
+    size_t weights = objective->model->classes * objective->model->features;
     double loss = 0, count = (double)objective->count;
 
     objective->parameters = parameters;
     parallel_for(objective->blocks, evaluate_block, objective);
     memset(gradient, 0, objective->size * sizeof *gradient);
     for (size_t b = 0; b < objective->blocks; b++) {
-        const double *part =
-            objective->block_gradients + b * (objective->size + objective->classes);
-
         loss += objective->block_losses[b] / count;
-        for (size_t p = 0; p < objective->size; p++)
-            gradient[p] += part[p] / count;
+        dense_add(objective->size, 1 / count, objective->block_gradients + b * objective->size,
+                  gradient);
     }
-    for (size_t p = 0; p < objective->classes * objective->features; p++) {
-        loss += objective->penalty / 2 * parameters[p] * parameters[p];
-        gradient[p] += objective->penalty * parameters[p];
-    }
+    loss += objective->penalty / 2 * dense_dot(weights, parameters, parameters);
+    dense_add(weights, objective->penalty, parameters, gradient);
     return loss;
-}
-
-static double dot(const double *a, const double *b, size_t size)
-{
-    double sum = 0;
-
-    for (size_t i = 0; i < size; i++)
-        sum += a[i] * b[i];
-    return sum;
 }
 
 /* The last steps and changes of the gradient, in a ring. */
@@ -150,24 +164,23 @@ static void lbfgs_direction(const struct history *history, const double *gradien
     for (size_t k = 0; k < history->count; k++) {
         size_t h = (history->next + MEMORY - 1 - k) % MEMORY;
 
-        factors[h] = dot(history->steps + h * size, direction, size) / history->products[h];
-        for (size_t p = 0; p < size; p++)
-            direction[p] -= factors[h] * history->changes[h * size + p];
+        factors[h] = dense_dot(size, history->steps + h * size, direction) / history->products[h];
+        dense_add(size, -factors[h], history->changes + h * size, direction);
     }
     if (history->count) {
         size_t h = (history->next + MEMORY - 1) % MEMORY;
         const double *change = history->changes + h * size;
-        double scale = history->products[h] / dot(change, change, size);
+        double scale = history->products[h] / dense_dot(size, change, change);
 
         for (size_t p = 0; p < size; p++)
             direction[p] *= scale;
     }
     for (size_t k = history->count; k-- > 0;) {
         size_t h = (history->next + MEMORY - 1 - k) % MEMORY;
-        double factor = dot(history->changes + h * size, direction, size) / history->products[h];
+        double factor =
+            dense_dot(size, history->changes + h * size, direction) / history->products[h];
 
-        for (size_t p = 0; p < size; p++)
-            direction[p] += (factors[h] - factor) * history->steps[h * size + p];
+        dense_add(size, factors[h] - factor, history->steps + h * size, direction);
     }
 }
 
@@ -181,7 +194,7 @@ static void remember(struct history *history, const double *before, const double
         step[p] = after[p] - before[p];
         change[p] = gradient_after[p] - gradient_before[p];
     }
-    history->products[history->next] = dot(step, change, history->size);
+    history->products[history->next] = dense_dot(history->size, step, change);
     /* Only what keeps the Hessian positive. */
     if (!(history->products[history->next] > 1e-300))
         return;
@@ -211,8 +224,8 @@ static bool search_line(struct objective *objective, const double *parameters, d
     for (int halving = 0; halving < 40; halving++, step /= 2) {
         double tried;
 
-        for (size_t p = 0; p < objective->size; p++)
-            vectors->tried[p] = parameters[p] + step * vectors->direction[p];
+        memcpy(vectors->tried, parameters, objective->size * sizeof *parameters);
+        dense_add(objective->size, step, vectors->direction, vectors->tried);
         tried = evaluate(objective, vectors->tried, vectors->tried_gradient);
         if (tried <= *loss + 1e-4 * step * slope) {
             *loss = tried;
@@ -235,7 +248,7 @@ static double minimise(struct objective *objective, const struct logistic_option
         if (most <= options->tolerance)
             break;
         lbfgs_direction(history, vectors->gradient, vectors->direction);
-        slope = dot(vectors->gradient, vectors->direction, objective->size);
+        slope = dense_dot(objective->size, vectors->gradient, vectors->direction);
         if (!search_line(objective, parameters, slope, &loss, vectors,
                          history->count ? 1 : 1 / fmax(1, most)))
             break;
@@ -249,49 +262,50 @@ static double minimise(struct objective *objective, const struct logistic_option
 /* Mean and deviation of each feature. */
 static void set_scale(const float *x, size_t count, struct logistic *model)
 {
-    for (size_t d = 0; d < model->features; d++) {
-        double sum = 0, squares = 0;
+    size_t features = model->features;
+    double *mean = model->mean, *scale = model->scale;
 
-        for (size_t i = 0; i < count; i++)
-            sum += x[i * model->features + d];
-        model->mean[d] = sum / (double)count;
-        for (size_t i = 0; i < count; i++) {
-            double from_mean = x[i * model->features + d] - model->mean[d];
+    for (size_t i = 0; i < count; i++)
+        for (size_t d = 0; d < features; d++)
+            mean[d] += x[i * features + d];
+    for (size_t d = 0; d < features; d++)
+        mean[d] /= (double)count;
+    for (size_t i = 0; i < count; i++)
+        for (size_t d = 0; d < features; d++) {
+            double from_mean = x[i * features + d] - mean[d];
 
-            squares += from_mean * from_mean;
+            scale[d] += from_mean * from_mean;
         }
-        squares = sqrt(squares / (double)count);
-        model->scale[d] = squares > 1e-7 * fabs(model->mean[d]) ? 1 / squares : 0;
+    for (size_t d = 0; d < features; d++) {
+        double deviation = sqrt(scale[d] / (double)count);
+
+        scale[d] = deviation > 1e-7 * fabs(mean[d]) ? 1 / deviation : 0;
     }
 }
 
-static struct error *fit(const float *x, struct objective *objective,
-                         const struct logistic_options *options, struct logistic *model)
+static struct error *fit(struct objective *objective, const struct logistic_options *options,
+                         struct logistic *model)
 {
     size_t size = objective->size;
     double *memory = calloc(size, (2 * MEMORY + 4) * sizeof *memory);
-    float *z = calloc(objective->count, objective->features * sizeof *z);
     struct error *error = NULL;
 
-    objective->block_gradients =
-        calloc(objective->blocks, (size + objective->classes) * sizeof(double));
+    objective->scratch = make_scratch(model);
+    objective->block_gradients = calloc(objective->blocks, size * sizeof(double));
     objective->block_losses = calloc(objective->blocks, sizeof(double));
-    if (memory && z && objective->block_gradients && objective->block_losses) {
+    if (memory && objective->scratch && objective->block_gradients && objective->block_losses) {
         struct history history = {.size = size, .steps = memory, .changes = memory + MEMORY * size};
         double *rest = memory + 2 * MEMORY * size;
         struct vectors vectors = {rest, rest + size, rest + 2 * size, rest + 3 * size};
 
-        set_scale(x, objective->count, model);
-        for (size_t i = 0; i < objective->count; i++)
-            standardise(model, x + i * model->features, z + i * model->features);
-        objective->z = z;
+        set_scale(objective->x, objective->count, model);
         model->loss =
             minimise(objective, options, &history, &vectors, model->weights, &model->steps);
     } else {
         error = error_memory("logistic regression");
     }
     free(memory);
-    free(z);
+    free(objective->scratch);
     free(objective->block_gradients);
     free(objective->block_losses);
     return error;
@@ -301,25 +315,26 @@ struct error *logistic_fit(const float *x, const int32_t *labels, size_t count, 
                            size_t classes, const struct logistic_options *options,
                            struct logistic *model)
 {
-    struct objective objective = {.labels = labels,
+    struct objective objective = {.x = x,
+                                  .labels = labels,
                                   .count = count,
-                                  .features = features,
-                                  .classes = classes,
+                                  .model = model,
                                   .size = classes * (features + 1),
-                                  .blocks = (count + BLOCK - 1) / BLOCK,
+                                  .blocks = block_count(count),
                                   .penalty = options->penalty};
     struct error *error;
 
     *model = (struct logistic){.features = features, .classes = classes};
     if (count == 0 || features == 0 || classes < 2)
         return error_make("logistic regression needs series, features and at least two classes");
+    TRY(dense_open(objective.size));
     model->weights = calloc(objective.size, sizeof *model->weights);
     model->mean = calloc(features, sizeof *model->mean);
     model->scale = calloc(features, sizeof *model->scale);
     if (!model->weights || !model->mean || !model->scale)
         error = error_memory("logistic regression");
     else
-        error = fit(x, &objective, options, model);
+        error = fit(&objective, options, model);
     if (error)
         logistic_free(model);
     return error;
@@ -329,6 +344,7 @@ struct prediction {
     const struct logistic *model;
     const float *x;
     size_t count;
+    double *scratch;
     float *logits;
 };
 
@@ -336,27 +352,27 @@ static void predict_block(void *context, size_t block, unsigned worker)
 {
     const struct prediction *call = context;
     const struct logistic *model = call->model;
-    size_t from = block * BLOCK, to = call->count - from < BLOCK ? call->count : from + BLOCK;
-    const double *biases = model->weights + model->classes * model->features;
+    size_t features = model->features, classes = model->classes;
+    size_t first = block * BLOCK, rows = block_rows(call->count, block);
+    double *z = call->scratch + worker * BLOCK * (features + classes);
+    double *logits = z + BLOCK * features;
 
-    (void)worker;
-    for (size_t i = from; i < to; i++)
-        for (size_t v = 0; v < model->classes; v++) {
-            const double *weights = model->weights + v * model->features;
-            double sum = biases[v];
-
-            for (size_t d = 0; d < model->features; d++)
-                sum += weights[d] * (call->x[i * model->features + d] - model->mean[d]) *
-                       model->scale[d];
-            call->logits[i * model->classes + v] = (float)sum;
-        }
+    standardise(model, call->x + first * features, rows, z);
+    apply(model, model->weights, z, rows, logits);
+    for (size_t i = 0; i < rows * classes; i++)
+        call->logits[first * classes + i] = (float)logits[i];
 }
 
-void logistic_predict(const struct logistic *model, const float *x, size_t count, float *logits)
+struct error *logistic_predict(const struct logistic *model, const float *x, size_t count,
+                               float *logits)
 {
-    struct prediction call = {model, x, count, logits};
+    struct prediction call = {model, x, count, make_scratch(model), logits};
 
-    parallel_for((count + BLOCK - 1) / BLOCK, predict_block, &call);
+    if (!call.scratch)
+        return error_memory("predictions");
+    parallel_for(block_count(count), predict_block, &call);
+    free(call.scratch);
+    return NULL;
 }
 
 void logistic_free(struct logistic *model)

@@ -37,7 +37,8 @@ struct error *logistic_fit(const float *x, const int32_t *labels, size_t count, 
                            struct logistic *model) MUST_CHECK;
 
 /* logits (N, V) of x (N, D). */
-void logistic_predict(const struct logistic *model, const float *x, size_t count, float *logits);
+struct error *logistic_predict(const struct logistic *model, const float *x, size_t count,
+                               float *logits) MUST_CHECK;
 
 void logistic_free(struct logistic *model);
 

@@ -49,10 +49,11 @@ struct error *score_shapelets(const struct examples *train, const struct example
     error = logistic_fit(train->features, train->dataset.y, train->dataset.count,
                          train->feature_count, classes, &options, &model);
     if (!error) {
-        logistic_predict(&model, test->features, count, logits);
+        error = logistic_predict(&model, test->features, count, logits);
         logistic_free(&model);
-        error = score_make(logits, test->dataset.y, count, classes, score);
     }
+    if (!error)
+        error = score_make(logits, test->dataset.y, count, classes, score);
     free(logits);
     return error;
 }

@@ -37,7 +37,7 @@ int main(int argc, char **argv)
     confusion = calloc(test.classes * test.classes, sizeof *confusion);
     if (!logits || !confusion)
         check(error_memory("predictions"));
-    logistic_predict(&model, test.x, test.count, logits);
+    check(logistic_predict(&model, test.x, test.count, logits));
     metrics_confusion(logits, test.y, test.count, test.classes, confusion);
     printf("%.2f\n", 100 * metrics_accuracy(confusion, test.classes));
     logistic_free(&model);

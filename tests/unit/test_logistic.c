@@ -112,7 +112,7 @@ static void test_predictions_are_better_than_chance_and_the_same_for_any_threads
 
         parallel_set_threads(threads[run]);
         assert_ok(logistic_fit(x, labels, COUNT, FEATURES, CLASSES, &options, &model));
-        logistic_predict(&model, x, COUNT, logits[run]);
+        assert_ok(logistic_predict(&model, x, COUNT, logits[run]));
         assert_memory_equal(logits[0], logits[run], sizeof logits[0]);
         for (size_t i = 0; i < COUNT; i++) {
             const float *own = &logits[run][i * CLASSES];
