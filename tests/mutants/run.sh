@@ -94,6 +94,13 @@ while [ "$slot" -lt "$jobs" ]; do
     slot=$((slot + 1))
 done
 
+# usual TEST: on what is not broken.
+usual() {
+    rm -rf "$folder/tmp-0" && mkdir "$folder/tmp-0"
+    (cd "$folder/tree-0" && TMPDIR=$folder/tmp-0 nice -n 10 tests/run-tests.sh build "$1") \
+        >"$folder/test.log" 2>&1 </dev/null
+}
+
 if [ "$(cat "$folder/times.sum" 2>/dev/null)" != "$tree_sum" ]; then
     echo "the usual time of each test"
     : >"$folder/times.tsv"
@@ -101,11 +108,10 @@ if [ "$(cat "$folder/times.sum" 2>/dev/null)" != "$tree_sum" ]; then
         name=$(basename "${test%.*}")
         [ "$name" != lib ] || continue
         begun=$(date +%s)
-        rm -rf "$folder/tmp-0" && mkdir "$folder/tmp-0"
-        (cd "$folder/tree-0" && TMPDIR=$folder/tmp-0 nice -n 10 tests/run-tests.sh build "$name") >"$folder/test.log" 2>&1 || {
+        if ! usual "$name" && ! usual "$name"; then
             cat "$folder/test.log"
             die "$name fails on what is not broken"
-        }
+        fi
         printf '%s\t%s\n' "$name" "$(($(date +%s) - begun))" >>"$folder/times.tsv"
     done
     echo "$tree_sum" >"$folder/times.sum"

@@ -32,11 +32,17 @@ limit() {
         "$MUTANTS_FOLDER/times.tsv"
 }
 
-# passes TEST
-passes() {
+# once TEST: runs it.
+once() {
     rm -rf "$TMPDIR" && mkdir -p "$TMPDIR"
     (cd "$tree" && timeout -k 5 "$(limit "$1")" tests/run-tests.sh build "$1") \
         >"$tree/test.log" 2>&1 </dev/null
+}
+
+# passes TEST: a busy machine may make a test fail that watches the clock, so that one failure is not
+# enough; one that takes too long is.
+passes() {
+    once "$1" || { [ $? -ne 124 ] && once "$1"; }
 }
 
 # killed TEST: with the name of the first of its tests that failed.
