@@ -9,9 +9,10 @@
 #     make check-mutants JOBS=4               so many at a time (2)
 #     make check-mutants QUICK=1              no more than the tests of each entry
 #
-# Each job has a copy of the tree in BUILD/mutants/tree-N, compiled with -O1.  Results are kept in
-# BUILD/mutants/results.tsv: id, status, the test that failed, seconds, and two checksums.  A mutant is
-# tried again when its entry or the file that it changes is another, a survivor when anything is.
+# Each job has a copy of the tree in BUILD/mutants/tree-N, compiled with -O1 and with shared libraries,
+# so that little is linked anew for each mutant.  Results are kept in BUILD/mutants/results.tsv: id,
+# status, the test that failed, seconds, and two checksums.  A mutant is tried again when its entry or
+# the file that it changes is another, a survivor when anything is.
 #
 # Fails when an entry no longer applies or does not compile, when a mutant survives that
 # survivors.tsv does not explain, when one is killed that it does, and when a source has no mutant.
@@ -79,16 +80,14 @@ if command -v ccache >/dev/null; then
 fi
 export CMOCKA_TEST_ABORT=1 CC CXX MUTANTS_FOLDER="$folder" MUTANTS_TABLE="$table" \
     MUTANTS_HERE="$here" MUTANTS_TREE_SUM="$tree_sum" MUTANTS_UNITS="$units" \
-    MUTANTS_QUICK="${QUICK:-}" MUTANTS_MAKE='CUDA=0 BUILD=build CFLAGS=-O1 WARNINGS=-w'
+    MUTANTS_QUICK="${QUICK:-}"
 
 slot=0
 while [ "$slot" -lt "$jobs" ]; do
     copy "$folder/tree-$slot"
-    # shellcheck disable=SC2086 # one target and one flag per word
-    (cd "$folder/tree-$slot" &&
-        nice -n 10 make -s $MUTANTS_MAKE all $units build/tests/libshapecond-cuda-fake.so) \
-        >"$folder/make.log" 2>&1 || {
-        cat "$folder/make.log"
+    # shellcheck disable=SC2086 # one target per word
+    nice -n 10 "$here/make.sh" "$folder/tree-$slot" all $units build/tests/libshapecond-cuda-fake.so || {
+        cat "$folder/tree-$slot/make.log"
         die "what is not broken does not compile"
     }
     slot=$((slot + 1))

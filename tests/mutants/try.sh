@@ -21,21 +21,32 @@ result() {
     exit 0
 }
 
-build() {
-    # shellcheck disable=SC2086 # one target and one flag per word
-    (cd "$tree" && make -s $MUTANTS_MAKE "$@") >"$tree/make.log" 2>&1
+# make_again FILE: whatever is made of it.  Programs and tests find libshapecond when they start, so
+# that they need not be linked anew; they contain npy-c.
+make_again() {
+    library=build/lib/libshapecond.a
+    # shellcheck disable=SC2086 # one target per word
+    case $1 in
+    formats/npy-c/*)
+        "$MUTANTS_HERE/make.sh" "$tree" -o $library build/tests/test_npy &&
+            { [ ! -e "$tree/everywhere" ] || make_everything; }
+        ;;
+    tools/*) "$MUTANTS_HERE/make.sh" "$tree" -o $library all ;;
+    *.h) "$MUTANTS_HERE/make.sh" "$tree" $library && make_everything ;;
+    *) "$MUTANTS_HERE/make.sh" "$tree" $library ;;
+    esac
+}
+make_everything() {
+    # shellcheck disable=SC2086 # one target per word
+    "$MUTANTS_HERE/make.sh" "$tree" -o build/lib/libshapecond.a all $MUTANTS_UNITS
 }
 
-# limit TEST: seconds after which it counts as failed.
-limit() {
-    awk -F '\t' -v name="$1" '$1 == name { s = $2 } END { print int(10 * s) + 60 }' \
-        "$MUTANTS_FOLDER/times.tsv"
-}
-
-# once TEST: runs it.
+# once TEST: runs it.  It may take ten times as long as usual.
 once() {
+    seconds=$(awk -F '\t' -v name="$1" '$1 == name { s = $2 } END { print int(10 * s) + 60 }' \
+        "$MUTANTS_FOLDER/times.tsv")
     rm -rf "$TMPDIR" && mkdir -p "$TMPDIR"
-    (cd "$tree" && timeout -k 5 "$(limit "$1")" tests/run-tests.sh build "$1") \
+    (cd "$tree" && timeout -k 5 "$seconds" tests/run-tests.sh build "$1") \
         >"$tree/test.log" 2>&1 </dev/null
 }
 
@@ -51,31 +62,31 @@ killed() {
     result killed "$1${what:+: $what}"
 }
 
-# What an interrupted try left behind.
+# The file of the mutant before is whole again, or was not if that try was interrupted.
 if [ -e "$tree/broken" ]; then
-    while read -r old; do cp "$old" "$tree/$old"; done <"$tree/broken"
+    before=$(cat "$tree/broken")
+    cmp -s "$before" "$tree/$before" || cp "$before" "$tree/$before"
+    if [ "$before" != "$file" ] || [ -e "$tree/everywhere" ]; then
+        make_again "$before" || result uncompiled "after $before"
+    fi
+    rm -f "$tree/everywhere"
 fi
 echo "$file" >"$tree/broken"
 awk -v id="$id" -f "$MUTANTS_HERE/apply.awk" "$MUTANTS_TABLE" >"$tree/$file" ||
     result stale "the old text is not in the file, or more than once"
-
-tools_built=
+make_again "$file" || result uncompiled "$(grep -m 1 error "$tree/make.log")"
 for test in $tests; do
-    if [ -e "tests/unit/$test.c" ]; then
-        case $test in test_cuda_*) fake=build/tests/libshapecond-cuda-fake.so ;; *) fake= ;; esac
-        build "build/tests/$test" $fake || result uncompiled "$(grep -m 1 error "$tree/make.log")"
-    elif [ -z "$tools_built" ]; then
-        build all || result uncompiled "$(grep -m 1 error "$tree/make.log")"
-        tools_built=yes
-    fi
     passes "$test" || killed "$test"
 done
+[ -z "$MUTANTS_QUICK" ] || result unsure ""
 
 # Alive so far: everything else, the quickest first.
-[ -z "$MUTANTS_QUICK" ] || result unsure ""
-# shellcheck disable=SC2086 # one target per word
-build all $MUTANTS_UNITS build/tests/libshapecond-cuda-fake.so ||
-    result uncompiled "$(grep -m 1 error "$tree/make.log")"
+case $file in
+formats/npy-c/*)
+    touch "$tree/everywhere"
+    make_everything || result uncompiled "$(grep -m 1 error "$tree/make.log")"
+    ;;
+esac
 sort -t "$(printf '\t')" -k 2n "$MUTANTS_FOLDER/times.tsv" | cut -f 1 >"$tree/order"
 while read -r test; do
     case " $tests " in *" $test "*) continue ;; esac
