@@ -7,6 +7,7 @@
 #   make check         all tests                     make check-asan   the same under sanitizers
 #   make CUDA=0        never the plug-in for GPUs; CUDA=1: nothing without it (default: if it can be)
 #   make check-cuda    the plug-in against the processor, on a GPU   make bench-cuda
+#   make check-mutants   the tests against a thousand mistakes in the sources (tests/mutants/run.sh)
 #   make bench         all benchmarks                make bench-NAME   one of tests/bench/NAME.sh
 #   make fuzz          libFuzzer, FUZZ_SECONDS in total
 #   make lint          static checks, manual pages   make format       clang-format
@@ -249,6 +250,11 @@ $(TABLES) $(TABLES:%=show-%): all
 check-asan:
 	@$(MAKE) --no-print-directory check BUILD=$(BUILD)/asan CUDA=0 KERNEL_CFLAGS=-O0 \
 	  CFLAGS='-O1 -g -fsanitize=address,undefined -fno-sanitize-recover=undefined -fno-omit-frame-pointer'
+
+# The sources with one mistake after another: some test must notice each.  Takes hours.
+.PHONY: check-mutants
+check-mutants: | $(HAVE_build) $(HAVE_check)
+	@MUTANTS='$(MUTANTS)' JOBS='$(JOBS)' QUICK='$(QUICK)' tests/mutants/run.sh $(BUILD)
 
 # On a GPU; without one they say so and fail.
 .PHONY: check-cuda bench-cuda

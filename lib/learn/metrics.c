@@ -67,15 +67,3 @@ double metrics_macro_f1(const size_t *confusion, size_t classes)
     }
     return counted > 0 ? sum / counted : NAN;
 }
-
-void metrics_summary(const double *values, size_t count, double *mean, double *deviation)
-{
-    double squares = 0;
-
-    *mean = 0;
-    for (size_t i = 0; i < count; i++)
-        *mean += values[i] / (double)count;
-    for (size_t i = 0; i < count; i++)
-        squares += (values[i] - *mean) * (values[i] - *mean);
-    *deviation = count > 1 ? sqrt(squares / (double)(count - 1)) : 0;
-}

@@ -19,7 +19,4 @@ double metrics_recall(const size_t *confusion, size_t classes, size_t label);
 /* Mean of the F1 scores of the classes that occur or were predicted; a class never hit counts 0. */
 double metrics_macro_f1(const size_t *confusion, size_t classes);
 
-/* Mean and standard deviation (of a sample: n - 1) of some runs. */
-void metrics_summary(const double *values, size_t count, double *mean, double *deviation);
-
 #endif

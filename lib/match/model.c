@@ -364,7 +364,8 @@ void model_backward(struct model_run *run, const float *dlogits, const float *de
     run_backward(run, pass_backward, dlogits, dembedding, dparameters, dx);
 }
 
-const float *model_tangent_forward(struct model_run *run, const float *direction)
+/* R{logits} along a direction of the parameters. */
+static const float *tangent_forward(struct model_run *run, const float *direction)
 {
     const struct network *network = run->model->network;
     const float *parts[MODEL_TOWERS] = {NULL};
@@ -379,12 +380,6 @@ const float *model_tangent_forward(struct model_run *run, const float *direction
                             copies->rlogits, logits_of(run));
     }
     return add_towers(run, parts, run->rlogits);
-}
-
-void model_tangent_backward(struct model_run *run, const float *rdlogits, float *rdparameters,
-                            float *rdx)
-{
-    run_backward(run, pass_tangent_backward, rdlogits, NULL, rdparameters, rdx);
 }
 
 /* ---- Losses ---- */
@@ -406,9 +401,9 @@ double model_loss(struct model_run *run, const struct model_batch *batch, const 
 void model_second(struct model_run *run, const struct loss *loss, const struct targets *targets,
                   const float *v, float *rparameters, float *rx, float *rtargets)
 {
-    const float *rlogits = model_tangent_forward(run, v);
+    const float *rlogits = tangent_forward(run, v);
 
     loss_tangent(loss, run->count, run->model->architecture.classes, run->seen, targets, rlogits,
                  NULL, run->rdlogits, rtargets);
-    model_tangent_backward(run, run->rdlogits, rparameters, rx);
+    run_backward(run, pass_tangent_backward, run->rdlogits, NULL, rparameters, rx);
 }

@@ -74,13 +74,6 @@ void model_embedding(const struct model_run *run, float *embedding);
 void model_backward(struct model_run *run, const float *dlogits, const float *dembedding,
                     float *dparameters, float *dx);
 
-/* R{logits} along a direction of the parameters. */
-const float *model_tangent_forward(struct model_run *run, const float *direction);
-
-/* R{dL/dparameters} and R{dL/dx} from R{dL/dlogits}; after model_backward of the same batch. */
-void model_tangent_backward(struct model_run *run, const float *rdlogits, float *rdparameters,
-                            float *rdx);
-
 /* ---- Losses ---- */
 
 /* The loss of a batch and its gradients, any of which may be NULL. */

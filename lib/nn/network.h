@@ -150,7 +150,6 @@ struct tangent {
 
 /* R{logits} (N, V), valid until the next pass_tangent_forward. */
 const float *pass_tangent_forward(struct pass *pass, const struct tangent *tangent);
-const float *pass_tangent_embedding(const struct pass *pass);
 
 /* As pass_backward, all of it tangents: logits is R{dL/dlogits}, and so on.  Needs a pass_backward
  * of the same batch before. */

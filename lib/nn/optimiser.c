@@ -3,11 +3,8 @@
 
 #include <math.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "nn/memory.h"
-
-static const char *const names[] = {"sgd", "adam", "adamw"};
 
 struct optimiser_options optimiser_defaults(enum optimiser_kind kind)
 {
@@ -22,21 +19,6 @@ struct optimiser_options optimiser_defaults(enum optimiser_kind kind)
         options.weight_decay = kind == OPTIMISER_ADAMW ? 1e-2 : 0.0;
     }
     return options;
-}
-
-struct error *optimiser_parse(const char *name, enum optimiser_kind *kind)
-{
-    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
-        if (strcmp(name, names[i]) == 0) {
-            *kind = (enum optimiser_kind)i;
-            return NULL;
-        }
-    return error_make("unknown optimiser \"%s\": expected sgd, adam or adamw", name);
-}
-
-const char *optimiser_name(enum optimiser_kind kind)
-{
-    return names[kind];
 }
 
 struct error *optimiser_reserve(struct optimiser *optimiser, size_t steps)

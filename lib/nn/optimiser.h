@@ -22,10 +22,6 @@ struct optimiser_options {
 /* PyTorch's defaults of that kind (for SGD, a rate of 0.01). */
 struct optimiser_options optimiser_defaults(enum optimiser_kind kind);
 
-/* "sgd", "adam" or "adamw". */
-struct error *optimiser_parse(const char *name, enum optimiser_kind *kind) MUST_CHECK;
-const char *optimiser_name(enum optimiser_kind kind);
-
 struct optimiser {
     struct optimiser_options options;
     const struct backend *backend;

@@ -460,11 +460,6 @@ const float *pass_tangent_forward(struct pass *pass, const struct tangent *tange
     return pass->tensors[pass->network->tensor_count - 1].tangent;
 }
 
-const float *pass_tangent_embedding(const struct pass *pass)
-{
-    return pass->tensors[pass->network->tensor_count - 2].tangent;
-}
-
 void pass_tangent_backward(struct pass *pass, const struct backward *backward)
 {
     size_t last = pass->network->tensor_count - 1;

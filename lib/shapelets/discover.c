@@ -380,8 +380,7 @@ static struct error *search_channel(struct search *search, size_t channel, struc
 {
     struct select_measure measure = {.dataset = search->dataset,
                                      .window = search->options->window,
-                                     .length_normalised = search->options->length_normalised,
-                                     .one_against_rest = search->options->one_against_rest};
+                                     .length_normalised = search->options->length_normalised};
     double doubt;
 
     search->channel = channel;

@@ -4,7 +4,8 @@
  * to the questions in the pool give each series a probability of its own class (naive Bayes with
  * Laplace's correction); one minus that is what is still to be learned about it and becomes its
  * weight, scaled so that all classes weigh the same at the start.  The next shapelet is the one
- * with the largest information gain under these weights.
+ * with the largest information gain under these weights, for telling all classes apart: also where
+ * the candidates were scored for telling one from the rest, since the pool is for all.
  *
  * Refused are candidates that overlap a chosen one in the same series; those of a class that has
  * its share of the pool; and near-copies, whose answers agree with a chosen one's (or its opposite)
@@ -31,7 +32,6 @@ struct diverse {
     const struct dataset *dataset;
     const struct found *candidates;
     size_t candidate_count;
-    bool one_against_rest;
     size_t share;      /* the most shapelets of a class, as long as others have candidates */
     size_t *taken;     /* (V,) shapelets of each class */
     size_t words;      /* of 64 answers */
@@ -110,21 +110,6 @@ static double xlogx(double x)
     return x > 0 ? x * log2(x) : 0;
 }
 
-/* Adds all classes but one together. */
-static void merge_rest(double *sides, size_t classes, size_t label)
-{
-    size_t rest = label == 0 ? 1 : 0;
-
-    for (size_t v = 0; v < classes; v++) {
-        if (v == label || v == rest)
-            continue;
-        for (size_t side = 0; side < 2; side++) {
-            sides[2 * rest + side] += sides[2 * v + side];
-            sides[2 * v + side] = 0;
-        }
-    }
-}
-
 /* Information gain of a candidate's question under the weights. */
 static void score_candidate(void *context, size_t c, unsigned worker)
 {
@@ -138,8 +123,6 @@ static void score_candidate(void *context, size_t c, unsigned worker)
     memset(sides, 0, 2 * dataset->classes * sizeof *sides);
     for (size_t i = 0; i < dataset->count; i++)
         sides[2 * (size_t)dataset->y[i] + answer(diverse, c, i)] += diverse->weights[i];
-    if (diverse->one_against_rest)
-        merge_rest(sides, dataset->classes, (size_t)diverse->candidates[c].label);
     for (size_t v = 0; v < dataset->classes; v++) {
         far += sides[2 * v];
         near += sides[2 * v + 1];

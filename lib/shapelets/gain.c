@@ -55,7 +55,8 @@ static inline double side_term(const struct gain_problem *problem, size_t near)
     return problem->xlogx[near] + problem->xlogx[problem->total - near];
 }
 
-double gain_of_counts(const struct gain_problem *problem, const size_t *near)
+/* The gain when near[class] series are on the near side. */
+static double gain_of_counts(const struct gain_problem *problem, const size_t *near)
 {
     double sum = problem->base;
     size_t all = 0;

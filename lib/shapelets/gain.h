@@ -42,9 +42,6 @@ static inline size_t gain_class(const struct gain_problem *problem, int32_t labe
     return problem->positive < 0 ? (size_t)label : label != problem->positive;
 }
 
-/* The gain when near[class] series are on the near side. */
-double gain_of_counts(const struct gain_problem *problem, const size_t *near);
-
 enum { GAIN_MOST_BINS = 64 };
 
 /* Distances in bins, the lower distances in lower bins. */

@@ -74,7 +74,6 @@ struct select_measure {
     const struct dataset *dataset;
     size_t window; /* SIZE_MAX: full scan */
     bool length_normalised;
-    bool one_against_rest;
 };
 
 /* Up to k of the candidates in the lists into chosen[k], and how many; sorted, but in the order of

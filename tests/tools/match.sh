@@ -158,6 +158,16 @@ test_that 'soft labels are learned when asked for' '
     match mtt -o hard.npy
     test "$(sc-info --json hard.npy | json soft)" = false
 '
+test_that 'soft labels start as logits of 16 for the class of the series and 0 for all others' '
+    match unroll --steps 0 -o first.npy
+    match mtt --steps 0 --label-rate 0.1 -o followed.npy
+    for made in first followed; do
+        sc-info --json $made.npy | grep "\"soft_labels\": {\"min\": 0, \"max\": 16, \"mean\": 5.33333333, .*\"agreement\": 1}"
+    done
+    match unroll --steps 0 --from soft.npy -n 2 -o kept.npy
+    sc-info --json soft.npy | grep "\"soft_labels\"" >before
+    sc-info --json kept.npy | grep "\"soft_labels\"" | cmp - before
+'
 # killed FILE COMMAND...: kills the command as soon as FILE is there.
 killed() {
     killed_file=$1

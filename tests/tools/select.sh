@@ -30,7 +30,12 @@ test_that 'a teacher compares series by its embedding and labels them' '
         sc-select -m $method -n 3 -t with.tch -s pool.slp --soft --threads 1 train.npy -o soft.npy
         sc-select -m $method -n 3 -t with.tch -s pool.slp --soft --threads 7 train.npy | cmp - soft.npy
         test "$(sc-info --json soft.npy | json soft)" = true
-        refute cmp -s raw.npy soft.npy
+        # Other series, not only labels: 9 x 128 floats behind the header.
+        for set in raw soft; do head -c 4736 $set.npy >$set.series; done
+        refute cmp -s raw.series soft.series
+    done
+    for file in train.npy with.tch pool.slp; do
+        sc-info soft.npy | grep "sc-select .*<$(sc-info --json $file | json digest)"
     done
     # The stored labels are what the teacher says: the same share is right.
     agrees=$(sc-info --json soft.npy | sed -n "s/.*\"agreement\": \([0-9.]*\).*/\1/p")
@@ -38,6 +43,16 @@ test_that 'a teacher compares series by its embedding and labels them' '
         awk -v agrees=$agrees "\$1 == \"mean\" { exit (\$2 - 100 * agrees) ^ 2 > 1e-4 }"
     fails 2 "--soft is of no use without --teacher" sc-select --soft train.npy -o none
     fails 1 "with.tch: needs the 2 shapelets" sc-select -t with.tch train.npy -o none
+    sc-shapelets -q -k 2 --step 3 train.npy -o other.slp
+    sc-select -n 1 -t with.tch -s other.slp train.npy -o a 2>said
+    grep "with.tch was trained with other shapelets" said
+    sc-select -n 1 -t with.tch -s pool.slp train.npy -o a 2>said
+    refute grep "other shapelets" said
+    # A teacher of more classes can choose, but its labels are not of this set.
+    sc-gen planted -V 4 -n 40 -o four.npy
+    sc-teacher -q -n "cnn depth=1 width=8" four.npy --steps 5 -o four.tch
+    sc-select -n 1 -t four.tch train.npy -o a
+    fails 1 "four.tch: 4 classes, but train.npy has 3" sc-select -n 1 --soft -t four.tch train.npy -o none
     test ! -e none
 '
 test_that 'bad input is refused with the reason and leaves no file' '

@@ -65,6 +65,17 @@ test_that 'a set of one series per class is condensed without any held out' '
         grep "^mean" scores
     done
 '
+test_that 'classes of very unequal size are balanced for the teacher, others are not' '
+    sc-gen planted -V 3 -L 40 -n 90 --imbalance 0.1 -o unequal.npy
+    shapecond unequal.npy --spc 1 --steps 5 --refine 2 --keep balanced -o a.npy 2>said
+    grep "^+ sc-teacher .* balanced/balanced.npy " said
+    largest=$(sc-info --json balanced/train.npy | sed -n "s/.*\"count\": \([0-9]*\)}.*/\1/p" | sort -n | tail -n 1)
+    test "$(sc-info --json balanced/balanced.npy | grep -c "\"class\": .*\"count\": $largest}")" = 3
+    sc-gen planted -V 3 -L 40 -n 90 -o equal.npy
+    shapecond equal.npy --spc 1 --steps 5 --refine 2 --keep plain -o a.npy 2>said
+    grep "^+ sc-teacher .* plain/train.npy " said
+    test ! -e plain/balanced.npy
+'
 # Programs as they are, but the first stage sends its parent the signal and does not mind it itself:
 # as if it came between two stages.
 mkdir between

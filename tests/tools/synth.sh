@@ -50,6 +50,14 @@ test_that 'steps that only make it worse are remarked on' '
     sc-synth -t plain.tch --rate 1000 --steps 5 -n 1 train.npy -o a 2>said
     grep "no step was better than the start: try a smaller --rate" said
 '
+test_that 'a teacher without batch normalisation is inverted without statistics, and that is said' '
+    sc-teacher -q -n "cnn depth=1 width=8 norm=instance" train.npy --steps 5 -o instance.tch
+    sc-synth -t instance.tch --steps 3 -n 1 train.npy -o a 2>said
+    grep "instance.tch has no batch normalisation: there are no statistics to match" said
+    grep "statistics 0.0000 -> 0.0000" said
+    sc-synth -t instance.tch --steps 3 -n 1 --weight-bn 0 train.npy -o a 2>said
+    refute grep "no batch normalisation" said
+'
 test_that 'what does not fit is refused with the reason and leaves no file' '
     sc-gen cbf -n 30 -L 64 -o short.npy
     sc-gen two-patterns -n 40 -o four.npy

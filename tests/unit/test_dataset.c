@@ -89,6 +89,13 @@ static void chosen_series_keep_everything_that_belongs_to_them(void **state)
     }
     assert_string_equal(taken.names[1], "yes");
     assert_string_equal(taken.notes, "sc-test 1.0");
+    dataset_free(&taken);
+    /* Series without labels stay without; a flat set stays flat. */
+    all.y = NULL;
+    all.flat = true;
+    assert_ok(dataset_take(&all, chosen, 2, &taken));
+    assert_null(taken.y);
+    assert_true(taken.flat);
     dataset_free(&all);
     dataset_free(&taken);
 }
@@ -298,7 +305,17 @@ static void series_and_labels_may_be_in_two_files(void **state)
     assert_fails("y.npy: 5 labels for 2 series", dataset_read("x.npy", "y.npy", 0, &dataset));
     assert_fails("x.npy: labels must be one row", dataset_read("x.npy", "x.npy", 0, &dataset));
     assert_fails("none.npy: No such file", dataset_read("none.npy", NULL, 0, &dataset));
-    assert_int_equal(unlink("x.npy") || unlink("y.npy") || chdir("/") || rmdir(folder), 0);
+    assert_fails("none.npy: No such file", dataset_read("x.npy", "none.npy", 0, &dataset));
+    make_dataset(&dataset);
+    FILE *stream = fopen("whole.npy", "wb");
+    assert_ok(dataset_write(stream, &dataset));
+    fclose(stream);
+    dataset_free(&dataset);
+    assert_fails("whole.npy: has labels of its own",
+                 dataset_read("whole.npy", "y.npy", 0, &dataset));
+    assert_int_equal(unlink("x.npy") || unlink("y.npy") || unlink("whole.npy") || chdir("/") ||
+                         rmdir(folder),
+                     0);
 }
 
 int main(void)

@@ -294,6 +294,133 @@ static void test_class_selection_gives_every_class_its_share(void **state)
     dataset_free(&dataset);
 }
 
+/* All candidates of a channel by brute force, sorted; without those that the lists of a diverse
+ * choice have no room for, and overlapping ones of the same list. */
+static size_t brute_lists(const struct dataset *dataset, const struct discover_options *options,
+                          size_t channel, struct found *all)
+{
+    size_t counts[8] = {0}, total = 0, kept = 0;
+    struct found *list = calloc(dataset->count * dataset->length * 3, sizeof *list);
+    struct select_plan plan;
+
+    dataset_class_counts(dataset, counts);
+    plan = select_plan(SELECT_DIVERSE, options->k, counts, dataset->classes, dataset->length);
+    for (size_t i = 0; i < dataset->count; i++)
+        for (size_t k = 0; k < options->length_count; k++)
+            for (size_t start = 0; start + options->lengths[k] <= dataset->length; start++) {
+                struct found *found = &all[total++];
+                double root = sqrt((double)options->lengths[k]);
+                struct brute_split split;
+
+                *found = (struct found){.channel = (uint32_t)channel,
+                                        .start = (uint32_t)start,
+                                        .length = (uint32_t)options->lengths[k],
+                                        .label = dataset->y[i],
+                                        .source = i};
+                split = brute_score(dataset, options, found);
+                found->gain = (float)split.gain;
+                found->margin = (float)((split.high - split.low) / root);
+                found->threshold =
+                    (float)((split.low + split.high) / 2 / (options->length_normalised ? root : 1));
+            }
+    qsort(all, total, sizeof *all, found_compare);
+    for (size_t i = 0; i < plan.lists; i++) {
+        size_t count = 0;
+
+        for (size_t c = 0; c < total; c++)
+            if (select_list(&plan, &all[c]) == i)
+                list[count++] = all[c];
+        count = found_keep_apart(list, count);
+        count = count < plan.capacity ? count : plan.capacity;
+        memcpy(all + total + kept, list, count * sizeof *list);
+        kept += count;
+    }
+    memmove(all, all + total, kept * sizeof *all);
+    qsort(all, kept, sizeof *all, found_compare);
+    free(list);
+    return kept;
+}
+
+/* Scores, lists and the choice itself, however candidates are scored and compared. */
+static void test_a_diverse_pool_is_the_one_that_brute_force_chooses(void **state)
+{
+    static const size_t windows[] = {2, 0, DISCOVER_FULL};
+    size_t lengths[] = {3, 6};
+
+    (void)state;
+    for (size_t run = 0; run < 8; run++) {
+        struct discover_options options = defaults(lengths, 2);
+        struct found *all, *chosen;
+        struct shapelet_pool pool;
+        struct dataset dataset;
+        size_t at = 0;
+
+        make_set(70 + run, 1 + run % 2, 16, 3 + run % 3, 40 + run, &dataset);
+        options.selection = SELECT_DIVERSE;
+        options.k = run % 4 == 3 ? 40 : 9;
+        options.window = windows[run % 3];
+        options.one_against_rest = run % 2;
+        options.length_normalised = run / 2 % 2;
+        all = calloc(2 * dataset.count * dataset.length * 2, sizeof *all);
+        chosen = calloc(options.k, sizeof *chosen);
+        assert_ok(discover_shapelets(&dataset, &options, &pool, NULL));
+        for (size_t c = 0; c < dataset.channels; c++) {
+            struct select_measure measure = {&dataset, options.window, options.length_normalised};
+            size_t total = brute_lists(&dataset, &options, c, all);
+            size_t count = brute_diverse(all, total, options.k, &measure, chosen);
+
+            for (size_t k = 0; k < count; k++, at++) {
+                assert_in_range(at, 0, pool.count - 1);
+                assert_int_equal(pool.shapelets[at].source, chosen[k].source);
+                assert_int_equal(pool.shapelets[at].start, chosen[k].start);
+                assert_int_equal(pool.shapelets[at].length, chosen[k].length);
+                assert_int_equal(pool.shapelets[at].channel, c);
+            }
+        }
+        assert_int_equal(at, pool.count);
+        free(all);
+        free(chosen);
+        slp_free(&pool);
+        dataset_free(&dataset);
+    }
+}
+
+/* Without the search: few candidates, so that nothing but copies and full classes is left; classes
+ * without a series, which have no share. */
+static void test_a_diverse_choice_takes_what_is_left_when_nothing_new_is(void **state)
+{
+    size_t lengths[] = {4, 5};
+
+    (void)state;
+    for (size_t run = 0; run < 6; run++) {
+        struct discover_options options = defaults(lengths, 2);
+        struct found *all, *chosen, *expected;
+        size_t total, count, expected_count, k = 20 + 10 * run;
+        struct dataset dataset;
+
+        make_set(40, 1, 12, 3, 60 + run, &dataset);
+        dataset.classes += run % 3; /* the last ones have no series */
+        options.length_normalised = run % 2;
+        all = calloc(dataset.count * dataset.length * 2, sizeof *all);
+        chosen = calloc(k, sizeof *chosen);
+        expected = calloc(k, sizeof *expected);
+        total = brute_candidates(&dataset, &options, 0, all);
+        total = total < 50 ? total : 50;
+        for (size_t i = 0; options.length_normalised && i < total; i++)
+            all[i].threshold /= sqrtf((float)all[i].length);
+        struct select_measure measure = {&dataset, options.window, options.length_normalised};
+        expected_count = brute_diverse(all, total, k, &measure, expected);
+        assert_ok(select_diverse(all, total, k, &measure, chosen, &count));
+        assert_int_equal(count, expected_count);
+        for (size_t i = 0; i < count; i++)
+            assert_memory_equal(&chosen[i], &expected[i], sizeof *chosen);
+        free(all);
+        free(chosen);
+        free(expected);
+        dataset_free(&dataset);
+    }
+}
+
 static void test_diverse_selection_refuses_near_copies(void **state)
 {
     size_t lengths[] = {4, 7};
@@ -421,6 +548,8 @@ int main(void)
         cmocka_unit_test(test_dropping_and_threads_do_not_change_the_pool),
         cmocka_unit_test(test_candidates_are_dropped_before_the_end),
         cmocka_unit_test(test_class_selection_gives_every_class_its_share),
+        cmocka_unit_test(test_a_diverse_pool_is_the_one_that_brute_force_chooses),
+        cmocka_unit_test(test_a_diverse_choice_takes_what_is_left_when_nothing_new_is),
         cmocka_unit_test(test_diverse_selection_refuses_near_copies),
         cmocka_unit_test(test_bad_input_is_refused),
         cmocka_unit_test(test_a_window_wider_than_the_series_is_a_full_scan),

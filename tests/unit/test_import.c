@@ -198,6 +198,27 @@ static void classes_of_another_set_can_be_used(void **state)
     dataset_free(&train);
 }
 
+/* More labels than the first table of them holds, in an order that is not theirs. */
+static void many_classes_are_told_apart(void **state)
+{
+    enum { CLASSES = 1000 };
+    struct dataset dataset;
+    size_t size;
+    char *text;
+    FILE *stream = open_memstream(&text, &size);
+
+    (void)state;
+    for (size_t i = 0; i < 3 * CLASSES; i++)
+        fprintf(stream, "%zu\t%zu\n", i * 777 % CLASSES, i);
+    fclose(stream);
+    assert_ok(import_text(&(struct import_options){0}, "a.tsv", text, &dataset));
+    assert_int_equal(dataset.classes, CLASSES);
+    for (size_t i = 0; i < 3 * CLASSES; i++)
+        assert_int_equal(dataset.y[i], i * 777 % CLASSES);
+    dataset_free(&dataset);
+    free(text);
+}
+
 static void several_files_are_pooled_in_order_under_one_numbering(void **state)
 {
     struct import_options options = {0};
@@ -303,6 +324,8 @@ static void bad_rows_are_named_by_line_and_column(void **state)
     check_bad("a.tsv", "\t2\n", "a.tsv:1: no label");
     check_bad("a.tsv", "1\t2\nNaN\t2\n", "a.tsv:2: no label");
     check_bad("a.csv", "a,b\nc,d\n", "a.csv:2: column 2: 'd' is not a number");
+    check_bad("a.tsv", "1\t2\n1\t\x01-a-value-of-more-than-thirty-two-bytes\n",
+              "a.tsv:2: column 2: '?-a-value-of-more-than-thirty-tw...' is not a number");
     check_bad("a.csv", "", "a.csv: empty file");
     check_bad("a.csv", "\n \n# x\n", "a.csv: no rows of data");
     check_bad("a.csv", "a,b\n", "a.csv: no rows of data");
@@ -326,7 +349,27 @@ static void bad_headers_are_named_by_line(void **state)
     check_bad("a.ts", "@classLabel true a b\n@data\n1:a\n1:c\n",
               "a.ts:4: label 'c' is not among the classes that the header declares");
     check_bad("a.ts", "@classLabel true a b\n@data\n1,2\n", "a.ts:3: no ':' before a label");
+    check_bad("a.ts", "@dimension 1.5\n", "a.ts:1: @dimension must be a whole number from 1");
+    check_bad("a.ts", "@classLabel true a\n@data\n1:2:a\n1:a\n",
+              "a.ts:4: 1 channels where the rows before have 2");
+    check_bad("a.ts", "@classLabel true a\n@data\n1:2,x:a\n",
+              "a.ts:3: channel 2: value 2: 'x' is not a number");
     check_bad("a.arff", "@relation r\n@attribute t date\n", "a.arff:2: attribute of type 'date'");
+    check_bad("a.arff", "@relation r\n@attribute t\n", "a.arff:2: an attribute without a type");
+    check_bad("a.arff", "@relation r\n@attribute s relational\n@attribute t {a}\n",
+              "a.arff:3: attribute of type '{a}' among the steps");
+    check_bad("a.arff", "@relation r\n@attribute c {a}\n@attribute d string\n",
+              "a.arff:3: a second attribute that is not numeric");
+    check_bad("a.arff", "@relation r\n@attribute t numeric\n@attribute s relational\n",
+              "a.arff:3: a relational attribute beside other series");
+    check_bad("a.arff", "@relation r\n@remark t numeric\n",
+              "a.arff:2: '@remark' is none of: @relation");
+    check_bad("a.arff",
+              "@relation r\n@attribute t real\n@attribute c {a}\n@attribute u real\n@data\n1,a,2\n",
+              "a.arff: the class must be the first or the last attribute");
+    check_bad_with(&(struct import_options){.label = IMPORT_LABEL_NONE}, "a.arff",
+                   "@relation r\n@attribute t real\n@attribute c {a}\n@data\n1,a\n",
+                   "a.arff: the rows have labels, so --label=none cannot be");
     check_bad("a.arff", "@relation r\n@attribute t numeric\n@data\n1\n",
               "a.arff: no attribute is a class");
     check_bad("a.arff", "@relation r\n@attribute c {a,b\n", "a.arff:2: no } behind the list");
@@ -398,6 +441,106 @@ static void npy_sets_are_numbered_anew(void **state)
     free(bytes);
 }
 
+/* Series (3, 2) in floats, then labels or what else follows; describes the set or fails. */
+static struct error *import_with_labels(enum npy_kind kind, size_t item, size_t ndim,
+                                        const size_t *shape, const void *labels,
+                                        struct dataset *dataset)
+{
+    const size_t series[] = {3, 2};
+    const float x[] = {1, 2, 3, 4, 5, 6};
+    struct error *error;
+    char *bytes;
+    size_t size;
+    FILE *stream = open_memstream(&bytes, &size);
+
+    npy_write_data(stream, NPY_FLOAT, 4, 2, series, x, NULL);
+    npy_write_data(stream, kind, item, ndim, shape, labels, NULL);
+    fclose(stream);
+    error = import_bytes(&(struct import_options){0}, bytes, size, dataset);
+    free(bytes);
+    return error;
+}
+
+static void npy_labels_may_be_real_numbers(void **state)
+{
+    const double labels[] = {2.5, -1, 2.5}, bad[] = {1, INFINITY, 1};
+    const size_t shape[] = {3}, four[] = {4};
+    const int32_t whole[] = {0, 1, 0, 1};
+    struct dataset dataset;
+    char *description;
+
+    (void)state;
+    assert_ok(import_with_labels(NPY_FLOAT, 8, 1, shape, labels, &dataset));
+    description = describe(&dataset);
+    assert_string_equal(description, "3x1x2|1 0 1|-1,2.5|1 2 3 4 5 6");
+    free(description);
+    dataset_free(&dataset);
+    assert_fails("x.npy: label 1 is not a finite number",
+                 import_with_labels(NPY_FLOAT, 8, 1, shape, bad, &dataset));
+    assert_fails("x.npy: 4 labels for 3 series",
+                 import_with_labels(NPY_INT, 4, 1, four, whole, &dataset));
+    assert_fails("none of: labels (N,)",
+                 import_with_labels(NPY_INT, 4, 2, (size_t[]){3, 1}, whole, &dataset));
+}
+
+static void npy_series_that_make_no_sense_are_refused(void **state)
+{
+    const struct {
+        enum npy_kind kind;
+        size_t item, ndim, shape[3];
+        const char *reason;
+    } cases[] = {
+        {NPY_FLOAT, 4, 1, {4}, "in the shape (N, C, L) or (N, L)"},
+        {NPY_UNICODE, 4, 2, {2, 2}, "must hold the series as numbers"},
+        {NPY_FLOAT, 4, 2, {0, 3}, "the first array is empty"},
+        {NPY_FLOAT, 8, 2, {2, 2}, "series 1, channel 0, step 0: not finite as a 32-bit float"},
+    };
+    const double values[] = {1, 2, 1e300, 4};
+    struct dataset dataset;
+
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        char *bytes;
+        size_t size;
+        FILE *stream = open_memstream(&bytes, &size);
+
+        npy_write_data(stream, cases[i].kind, cases[i].item, cases[i].ndim, cases[i].shape, values,
+                       NULL);
+        fclose(stream);
+        assert_fails(cases[i].reason,
+                     import_bytes(&(struct import_options){0}, bytes, size, &dataset));
+        free(bytes);
+    }
+}
+
+static void names_of_npy_classes_must_be_as_many_as_the_labels_say(void **state)
+{
+    const char *const names[] = {"a", "b"};
+    const int32_t labels[] = {0, 2, 1};
+    const size_t series[] = {3, 2, 1};
+    const float x[] = {1, 2, 3, 4, 5, 6};
+    struct dataset dataset;
+    char *bytes;
+    size_t size;
+    FILE *stream = open_memstream(&bytes, &size);
+
+    (void)state;
+    npy_write_data(stream, NPY_FLOAT, 4, 3, series, x, NULL);
+    npy_write_data(stream, NPY_INT, 4, 1, series, labels, NULL);
+    npy_write_strings(stream, names, 1, 2, NULL);
+    fclose(stream);
+    assert_fails("label 1 is 2, but there are 2 class names",
+                 import_bytes(&(struct import_options){0}, bytes, size, &dataset));
+    free(bytes);
+    stream = open_memstream(&bytes, &size);
+    npy_write_data(stream, NPY_FLOAT, 4, 3, series, x, NULL);
+    npy_write_strings(stream, names, 1, 2, NULL);
+    fclose(stream);
+    assert_fails("class names without labels",
+                 import_bytes(&(struct import_options){0}, bytes, size, &dataset));
+    free(bytes);
+}
+
 /* ---- Threads ---- */
 
 /* Text of several chunks, with an error in the last but one when asked for. */
@@ -455,6 +598,7 @@ int main(void)
         cmocka_unit_test(relational_arff_files_are_read),
         cmocka_unit_test(labels_are_sorted_by_value_if_all_are_numbers),
         cmocka_unit_test(classes_of_another_set_can_be_used),
+        cmocka_unit_test(many_classes_are_told_apart),
         cmocka_unit_test(several_files_are_pooled_in_order_under_one_numbering),
         cmocka_unit_test(unequal_lengths_are_errors_or_evened_out),
         cmocka_unit_test(missing_values_are_errors_or_filled),
@@ -462,6 +606,9 @@ int main(void)
         cmocka_unit_test(bad_rows_are_named_by_line_and_column),
         cmocka_unit_test(bad_headers_are_named_by_line),
         cmocka_unit_test(npy_sets_are_numbered_anew),
+        cmocka_unit_test(npy_labels_may_be_real_numbers),
+        cmocka_unit_test(npy_series_that_make_no_sense_are_refused),
+        cmocka_unit_test(names_of_npy_classes_must_be_as_many_as_the_labels_say),
         cmocka_unit_test(long_files_give_the_same_on_any_number_of_threads),
     };
 

@@ -127,13 +127,20 @@ static char *pool_bytes(size_t *size)
     char *bytes;
     FILE *stream = open_memstream(&bytes, size);
 
-    assert_ok(slp_new(1, 3, &pool));
+    assert_ok(slp_new(2, 4, &pool));
     pool.channels = 2;
     pool.steps = 10;
     pool.classes = 3;
     pool.notes = strdup("first\nsecond");
     pool.shapelets[0] = (struct shapelet){
         .values = pool.values, .channel = 1, .start = 4, .length = 3, .label = 2, .window = 5};
+    pool.shapelets[1] = (struct shapelet){.values = pool.values + 3,
+                                          .length = 1,
+                                          .label = -1,
+                                          .window = SLP_WINDOW_FULL,
+                                          .source = 5000000000,
+                                          .gain = 0.5F,
+                                          .threshold = 2};
     assert_ok(slp_write(stream, &pool));
     fclose(stream);
     slp_free(&pool);
@@ -195,7 +202,9 @@ static void both_outputs_hold_the_facts(void **state)
     stream = open_memstream(&text, &text_size);
     info_write_text(stream, &info, false);
     fclose(stream);
-    assert_non_null(strstr(text, "1 shapelet\n"));
+    assert_non_null(strstr(text, "2 shapelets\n"));
+    assert_non_null(strstr(text, " 1       4       3       2       5         0 "));
+    assert_non_null(strstr(text, " 0       0       1      -1    full 5000000000        0.5 "));
     assert_non_null(strstr(text, "made by   first\n          second\n"));
     free(text);
     stream = open_memstream(&text, &text_size);
@@ -203,6 +212,8 @@ static void both_outputs_hold_the_facts(void **state)
     fclose(stream);
     assert_non_null(strstr(text, "{\"channel\": 1, \"start\": 4, \"length\": 3, \"class\": 2, "
                                  "\"window\": 5, \"source\": 0, \"gain\": 0, \"threshold\": 0}"));
+    assert_non_null(strstr(text, "\"class\": null, \"window\": \"full\", \"source\": 5000000000, "
+                                 "\"gain\": 0.5, \"threshold\": 2}"));
     free(text);
     info_free(&info);
     free(pool);

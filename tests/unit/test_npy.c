@@ -1,7 +1,9 @@
 #include "support/check.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <math.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -141,6 +143,70 @@ static void the_same_comes_out_of_a_function_that_gives_few_bytes(void **state)
     (void)state;
     check_golden_file(npy_open_source(read_trickle, &trickle, &error));
     free(bytes);
+}
+
+struct large {
+    const char *header;
+    size_t header_size, at, size;
+    bool interrupted;
+};
+
+/* A header, then bytes that tell their place; a signal comes in between now and then. */
+static ssize_t read_large(void *context, void *buffer, size_t size)
+{
+    struct large *large = context;
+    size_t part = 0;
+
+    large->interrupted = !large->interrupted;
+    if (large->interrupted) {
+        errno = EINTR;
+        return -1;
+    }
+    for (; part < size && part < 1000003 && large->at < large->size; part++, large->at++)
+        ((unsigned char *)buffer)[part] =
+            large->at < large->header_size
+                ? (unsigned char)large->header[large->at]
+                : (unsigned char)((large->at - large->header_size) % 251);
+    return (ssize_t)part;
+}
+
+/* Arrays of a pipe are given room as they come: 16 MiB, then twice that and so on. */
+static void large_arrays_are_read_from_a_source_that_is_interrupted(void **state)
+{
+    static const size_t sizes[] = {((size_t)16 << 20) - 1, (size_t)16 << 20, ((size_t)16 << 20) + 1,
+                                   (size_t)45 << 20};
+    struct npy_error error;
+
+    (void)state;
+    for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
+        struct large large = {.at = 0};
+        struct npy_array array;
+        npy_reader *reader;
+        char *header;
+        FILE *stream = open_memstream(&header, &large.header_size);
+
+        assert_int_equal(npy_write_header(stream, NPY_UINT, 1, 1, &sizes[i], &error), 0);
+        fclose(stream);
+        large.header = header;
+        large.size = large.header_size + sizes[i];
+        reader = npy_open_source(read_large, &large, &error);
+        assert_int_equal(npy_next(reader, &array, &error), 1);
+        assert_int_equal(array.count, sizes[i]);
+        for (size_t k = 0; k < sizes[i]; k++)
+            if (((unsigned char *)array.data)[k] != k % 251)
+                fail_msg("byte %zu of %zu is another", k, sizes[i]);
+        npy_array_free(&array);
+        assert_int_equal(npy_next(reader, &array, &error), 0);
+        npy_close(reader);
+        /* One byte short. */
+        large.at = 0;
+        large.size--;
+        reader = npy_open_source(read_large, &large, &error);
+        assert_int_equal(npy_next(reader, &array, &error), -1);
+        assert_non_null(strstr(error.message, "truncated"));
+        npy_close(reader);
+        free(header);
+    }
 }
 
 /* Reads everything; 0 if the reader found a clean end, -1 on an error. */
@@ -429,6 +495,56 @@ static void integers_that_do_not_fit_are_refused(void **state)
     }
 }
 
+static void whole_numbers_of_every_type_become_integers(void **state)
+{
+    const uint8_t truth = 1, byte = 200;
+    const int8_t small = -100;
+    const int16_t i2 = -30000;
+    const uint16_t u2 = 60000, half = 0xc500; /* -5 */
+    const int32_t i4 = -2000000000;
+    const uint32_t u4 = 4000000000u;
+    const int64_t i8 = -5000000000;
+    const uint64_t u8 = 5000000000u;
+    const float f4 = -16777216;
+    const double f8 = 4503599627370496, edge = -0x1p63, beyond = 0x1p63;
+    const struct {
+        enum npy_kind kind;
+        size_t size;
+        const void *data;
+        int64_t value;
+    } cases[] = {
+        {NPY_BOOL, 1, &truth, 1},         {NPY_UINT, 1, &byte, 200},
+        {NPY_INT, 1, &small, -100},       {NPY_INT, 2, &i2, -30000},
+        {NPY_UINT, 2, &u2, 60000},        {NPY_INT, 4, &i4, -2000000000},
+        {NPY_UINT, 4, &u4, 4000000000},   {NPY_INT, 8, &i8, -5000000000},
+        {NPY_UINT, 8, &u8, 5000000000},   {NPY_FLOAT, 2, &half, -5},
+        {NPY_FLOAT, 4, &f4, -16777216},   {NPY_FLOAT, 8, &f8, 4503599627370496},
+        {NPY_FLOAT, 8, &edge, INT64_MIN},
+    };
+    struct npy_error error;
+    struct npy_array array;
+
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        bool fits = cases[i].value >= INT32_MIN && cases[i].value <= INT32_MAX;
+
+        make(&array, cases[i].kind, cases[i].size, cases[i].data);
+        assert_int_equal(npy_convert(&array, NPY_INT, 8, &error), 0);
+        assert_true(*(int64_t *)array.data == cases[i].value);
+        npy_array_free(&array);
+        make(&array, cases[i].kind, cases[i].size, cases[i].data);
+        if (cases[i].kind != NPY_INT || cases[i].size != 4) {
+            assert_int_equal(npy_convert(&array, NPY_INT, 4, &error), fits ? 0 : -1);
+            if (fits)
+                assert_true(*(int32_t *)array.data == cases[i].value);
+        }
+        npy_array_free(&array);
+    }
+    make(&array, NPY_FLOAT, 8, &beyond);
+    assert_int_equal(npy_convert(&array, NPY_INT, 8, &error), -1);
+    npy_array_free(&array);
+}
+
 static void every_half_precision_number_is_converted_exactly(void **state)
 {
     struct npy_error error;
@@ -517,6 +633,7 @@ int main(void)
         cmocka_unit_test(the_same_comes_out_of_a_pipe),
         cmocka_unit_test(the_same_comes_out_of_a_function_that_gives_few_bytes),
         cmocka_unit_test(a_file_cut_anywhere_is_an_error),
+        cmocka_unit_test(large_arrays_are_read_from_a_source_that_is_interrupted),
         cmocka_unit_test(files_are_mapped_when_nothing_needs_converting),
         cmocka_unit_test(what_is_written_is_what_numpy_writes),
         cmocka_unit_test(a_full_disk_is_an_error),
@@ -525,6 +642,7 @@ int main(void)
         cmocka_unit_test(files_that_are_no_npy_are_refused_with_the_reason),
         cmocka_unit_test(a_pipe_that_promises_too_much_is_refused),
         cmocka_unit_test(integers_that_do_not_fit_are_refused),
+        cmocka_unit_test(whole_numbers_of_every_type_become_integers),
         cmocka_unit_test(every_half_precision_number_is_converted_exactly),
         cmocka_unit_test(text_and_numbers_are_not_mixed_up),
         cmocka_unit_test(what_is_no_character_becomes_a_replacement),

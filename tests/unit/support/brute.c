@@ -81,3 +81,166 @@ struct brute_split brute_best_split(const double *distances, const int32_t *labe
     free(side);
     return best;
 }
+
+/* ---- The diverse choice ---- */
+
+struct choice {
+    const struct dataset *set;
+    size_t classes, present;
+    size_t *members;     /* (V,) */
+    int *answers;        /* (candidates, N): 1 on the near side */
+    double *probability; /* (N, V) of each class, by the answers to the questions chosen so far */
+};
+
+static void ask_all(struct choice *choice, const struct found *candidates, size_t count,
+                    const struct select_measure *measure)
+{
+    const struct dataset *set = choice->set;
+
+    for (size_t c = 0; c < count; c++) {
+        const struct found *found = &candidates[c];
+        const float *values = dataset_series(set, found->source, found->channel) + found->start;
+
+        for (size_t i = 0; i < set->count; i++) {
+            double distance = brute_distance(values, found->length, found->start,
+                                             dataset_series(set, i, found->channel), set->length,
+                                             measure->window);
+
+            distance /= measure->length_normalised ? sqrt((double)found->length) : 1;
+            choice->answers[c * set->count + i] = distance <= (double)found->threshold;
+        }
+    }
+}
+
+/* Information gain of a question when series i weighs weights[i]. */
+static double weighted_gain(const struct choice *choice, const int *answers, const double *weights)
+{
+    const struct dataset *set = choice->set;
+    double total = 0, gain = 0;
+
+    for (size_t i = 0; i < set->count; i++)
+        total += weights[i];
+    for (int side = -1; side < 2; side++) {
+        double of_side = 0, entropy = 0;
+
+        for (size_t i = 0; i < set->count; i++)
+            of_side += side < 0 || answers[i] == side ? weights[i] : 0;
+        for (size_t v = 0; v < choice->classes; v++) {
+            double of_class = 0;
+
+            for (size_t i = 0; i < set->count; i++)
+                if ((size_t)set->y[i] == v && (side < 0 || answers[i] == side))
+                    of_class += weights[i];
+            if (of_class > 0)
+                entropy -= of_class / of_side * log2(of_class / of_side);
+        }
+        gain += side < 0 ? entropy : -of_side / total * entropy;
+    }
+    return gain;
+}
+
+/* Bayes' rule with the answers to one more question. */
+static void learn(struct choice *choice, const int *answers)
+{
+    const struct dataset *set = choice->set;
+
+    for (size_t i = 0; i < set->count; i++) {
+        double *p = choice->probability + i * choice->classes, sum = 0;
+
+        for (size_t v = 0; v < choice->classes; v++) {
+            double same = 1;
+
+            for (size_t j = 0; j < set->count; j++)
+                same += (size_t)set->y[j] == v && answers[j] == answers[i];
+            p[v] *= same / ((double)choice->members[v] + 2);
+            sum += p[v];
+        }
+        for (size_t v = 0; v < choice->classes; v++)
+            p[v] /= sum;
+    }
+}
+
+/* The share of the series on which two questions agree, or one and the other's opposite. */
+static double likeness(const int *a, const int *b, size_t count)
+{
+    size_t same = 0;
+
+    for (size_t i = 0; i < count; i++)
+        same += a[i] == b[i];
+    return (double)(2 * same > count ? same : count - same) / (double)count;
+}
+
+/* The best candidate that agrees with no chosen one on more than `limit` of the series, is of no
+ * class with `share` of the chosen, and overlaps no chosen one; `count` if there is none. */
+static size_t best_left(const struct choice *choice, const struct found *candidates, size_t count,
+                        const size_t *chosen, size_t chosen_count, double limit, size_t share)
+{
+    const struct dataset *set = choice->set;
+    double *weights = calloc(set->count, sizeof *weights), most = -1;
+    size_t best = count;
+
+    for (size_t i = 0; i < set->count; i++)
+        weights[i] = (1 - choice->probability[i * choice->classes + (size_t)set->y[i]]) /
+                     (double)choice->members[set->y[i]];
+    for (size_t c = 0; c < count; c++) {
+        const struct found *one = &candidates[c];
+        size_t of_class = 0;
+        int refused = 0;
+        double gain;
+
+        for (size_t k = 0; k < chosen_count; k++) {
+            const struct found *other = &candidates[chosen[k]];
+
+            of_class += other->label == one->label;
+            refused |= other->source == one->source && other->start < one->start + one->length &&
+                       one->start < other->start + other->length;
+            refused |= likeness(choice->answers + c * set->count,
+                                choice->answers + chosen[k] * set->count, set->count) > limit;
+        }
+        if (refused || of_class >= share)
+            continue;
+        gain = weighted_gain(choice, choice->answers + c * set->count, weights);
+        if (gain > most + 1e-12) {
+            most = gain;
+            best = c;
+        }
+    }
+    free(weights);
+    return best;
+}
+
+size_t brute_diverse(const struct found *candidates, size_t count, size_t k,
+                     const struct select_measure *measure, struct found *chosen)
+{
+    static const double limits[] = {0.95, 0.98, 1};
+    struct choice choice = {.set = measure->dataset, .classes = measure->dataset->classes};
+    size_t *taken = calloc(k, sizeof *taken), filled = 0, series = choice.set->count;
+
+    choice.members = calloc(choice.classes, sizeof *choice.members);
+    choice.answers = calloc(count * series + 1, sizeof *choice.answers);
+    choice.probability = calloc(series * choice.classes, sizeof *choice.probability);
+    ask_all(&choice, candidates, count, measure);
+    for (size_t i = 0; i < series; i++)
+        choice.present += choice.members[choice.set->y[i]]++ == 0;
+    for (size_t i = 0; i < series * choice.classes; i++)
+        choice.probability[i] =
+            choice.members[i % choice.classes] ? 1.0 / (double)choice.present : 0;
+    for (; filled < k; filled++) {
+        size_t share = (k - 1) / choice.present + 1, best = count;
+
+        for (int any_class = 0; any_class < 2 && best == count; any_class++)
+            for (int limit = 0; limit < 3 && best == count; limit++)
+                best = best_left(&choice, candidates, count, taken, filled, limits[limit],
+                                 any_class ? k : share);
+        if (best == count)
+            break;
+        taken[filled] = best;
+        chosen[filled] = candidates[best];
+        learn(&choice, choice.answers + best * series);
+    }
+    free(choice.members);
+    free(choice.answers);
+    free(choice.probability);
+    free(taken);
+    return filled;
+}

@@ -1,0 +1,177 @@
+#!/bin/sh
+# run.sh BUILD
+# Breaks lib, formats and tools in one place after another, as mutants.tsv says, and runs tests on
+# each: one of them must fail.  A mutant that passes the tests of its entry has to pass all of
+# `make check` before it counts as survivor.  A test that takes ten times as long as usual has failed.
+#
+#     make check-mutants                      all of mutants.tsv; goes on where it was stopped
+#     make check-mutants MUTANTS='1-50 77'    these
+#     make check-mutants JOBS=4               so many at a time (2)
+#     make check-mutants QUICK=1              no more than the tests of each entry
+#
+# Each job has a copy of the tree in BUILD/mutants/tree-N, compiled with -O1 and with shared libraries,
+# so that little is linked anew for each mutant.  Results are kept in BUILD/mutants/results.tsv: id,
+# status, the test that failed, seconds, and two checksums.  A mutant is tried again when its entry or
+# the file that it changes is another, a survivor when anything is.
+#
+# Fails when an entry no longer applies or does not compile, when a mutant survives that
+# survivors.tsv does not explain, when one is killed that it does, and when a source has no mutant.
+set -u
+cd "$(dirname "$0")/../.." || exit 1
+build=$1
+case $build in /*) folder=$build/mutants ;; *) folder=$PWD/$build/mutants ;; esac
+jobs=${JOBS:-2} wanted=${MUTANTS:-}
+here=$PWD/tests/mutants
+table=$here/mutants.tsv results=$folder/results.tsv
+mkdir -p "$folder"
+touch "$results"
+tab=$(printf '\t')
+
+die() {
+    echo "check-mutants: $*" >&2
+    exit 1
+}
+
+# ---- The table ----
+
+awk -f "$here/apply.awk" "$table" || die "mutants.tsv no longer fits the sources"
+for test in $(grep -v '^#' "$table" | cut -f 5 | tr ' ' '\n' | sort -u); do
+    [ -e "tests/unit/$test.c" ] || [ -e "tests/tools/$test.sh" ] || die "there is no test '$test'"
+done
+for source in $(find lib formats tools -name '*.c' | sort); do
+    [ "$(wc -l <"$source")" -le 30 ] || cut -f 2 "$table" | grep -qxF "$source" ||
+        die "$source has no mutant"
+done
+grep -v '^#' "$here/survivors.tsv" | while IFS=$tab read -r id reason; do
+    [ -n "$reason" ] || die "survivors.tsv has no reason for $id"
+    grep -q "^$id$tab" "$table" || die "survivors.tsv explains $id, which is no mutant"
+done || exit 1
+
+# ---- Copies of the tree, built, and the usual time of each test ----
+
+sources() { find . \( -path ./build -o -path "./$build" -o -path ./.git \) -prune -o -type f -print; }
+
+# copy TO: makes it what this tree is.  Only files that differ are written.
+copy() {
+    mkdir -p "$1"
+    (cd "$1" && find . -path ./build -prune -o -type f -print) | while read -r file; do
+        [ -e "$file" ] || rm -f "$1/$file"
+    done
+    sources | while read -r file; do
+        cmp -s "$file" "$1/$file" && continue
+        mkdir -p "$1/$(dirname "$file")"
+        cp "$file" "$1/$file"
+    done
+}
+
+# The data of the tests beside each copy, as beside this tree.
+if [ -e ../shared ]; then ln -sfn "$(cd ../shared && pwd)" "$folder/shared"; fi
+# From here on nothing looks at this tree, which may change while the mutants are tried.
+copy "$folder/source"
+cd "$folder/source" || exit 1
+here=$PWD/tests/mutants
+table=$here/mutants.tsv
+tree_sum=$(sources | grep -v "^./tests/mutants/" | sort | xargs cat | cksum | tr -d " ")
+units=$(for unit in tests/unit/test_*.c; do echo "build/tests/$(basename "$unit" .c)"; done)
+unset MAKEFLAGS MAKEOVERRIDES MFLAGS MAKELEVEL
+CC=${CC:-gcc} CXX=${CXX:-g++}
+if command -v ccache >/dev/null; then
+    CC="ccache ${CC#ccache }" CXX="ccache ${CXX#ccache }"
+fi
+export CMOCKA_TEST_ABORT=1 CC CXX MUTANTS_FOLDER="$folder" MUTANTS_TABLE="$table" \
+    MUTANTS_HERE="$here" MUTANTS_TREE_SUM="$tree_sum" MUTANTS_UNITS="$units" \
+    MUTANTS_QUICK="${QUICK:-}"
+
+slot=0
+while [ "$slot" -lt "$jobs" ]; do
+    copy "$folder/tree-$slot"
+    # shellcheck disable=SC2086 # one target per word
+    nice -n 10 "$here/make.sh" "$folder/tree-$slot" all $units build/tests/libshapecond-cuda-fake.so || {
+        cat "$folder/tree-$slot/make.log"
+        die "what is not broken does not compile"
+    }
+    slot=$((slot + 1))
+done
+
+# usual TEST: on what is not broken.
+usual() {
+    rm -rf "$folder/tmp-0" && mkdir "$folder/tmp-0"
+    (cd "$folder/tree-0" && TMPDIR=$folder/tmp-0 nice -n 10 tests/run-tests.sh build "$1") \
+        >"$folder/test.log" 2>&1 </dev/null
+}
+
+if [ "$(cat "$folder/times.sum" 2>/dev/null)" != "$tree_sum" ]; then
+    echo "the usual time of each test"
+    : >"$folder/times.tsv"
+    for test in tests/unit/test_*.c tests/tools/*.sh; do
+        name=$(basename "${test%.*}")
+        [ "$name" != lib ] || continue
+        begun=$(date +%s)
+        if ! usual "$name" && ! usual "$name"; then
+            cat "$folder/test.log"
+            die "$name fails on what is not broken"
+        fi
+        printf '%s\t%s\n' "$name" "$(($(date +%s) - begun))" >>"$folder/times.tsv"
+    done
+    echo "$tree_sum" >"$folder/times.sum"
+fi
+
+# ---- Which are due, and trying them ----
+
+# chosen ID: whether MUTANTS names it.
+chosen() {
+    [ -n "$wanted" ] || return 0
+    for range in $(echo "$wanted" | tr ',' ' '); do
+        if [ "$1" -ge "${range%-*}" ] && [ "$1" -le "${range#*-}" ]; then return 0; fi
+    done
+    return 1
+}
+
+# known ID: whether its result still holds.
+known() {
+    sum=$("$here/key.sh" "$1")
+    awk -F '\t' -v id="$1" -v sum="$sum" -v tree="$tree_sum" -v quick="${QUICK:-}" '
+        $1 == id && $5 == sum { found = $2 == "killed" || ($6 == tree && ($2 != "unsure" || quick)) }
+        END { exit !found }' "$results"
+}
+
+ids=$(grep -v '^#' "$table" | cut -f 1)
+selected='' due=''
+for id in $ids; do
+    chosen "$id" || continue
+    selected="$selected $id"
+    known "$id" || due="$due $id"
+done
+[ -n "$selected" ] || die "no mutant '$wanted'"
+# shellcheck disable=SC2086 # one id per word
+if [ -n "$due" ]; then
+    printf '%s\n' $due | nice -n 10 xargs -P "$jobs" -n 1 --process-slot-var=SLOT "$here/try.sh" || exit 1
+fi
+
+# ---- The end ----
+
+# shellcheck disable=SC2086 # one id per word
+printf '%s\n' $selected | awk -F '\t' -v results="$results" -v survivors="$here/survivors.tsv" '
+    BEGIN {
+        while ((getline < survivors) > 0)
+            if ($0 !~ /^#/) reason[$1] = $2
+        while ((getline < results) > 0) {
+            status[$1] = $2
+            what[$1] = $3
+        }
+    }
+    {
+        tried++
+        if (status[$1] == "killed") {
+            killed++
+            if ($1 in reason) { print $1 " is killed (" what[$1] "), though survivors.tsv explains it"; bad = 1 }
+        } else if (status[$1] == "survived" || status[$1] == "unsure") {
+            if ($1 in reason) explained++
+            else { print $1 " SURVIVES"; bad = 1 }
+        } else { print $1 " " status[$1] ": " what[$1]; bad = 1 }
+    }
+    END {
+        printf "%d mutants, %d killed (%.1f %%), %d equivalent by survivors.tsv, %d others\n", tried, killed,
+            100 * killed / tried, explained, tried - killed - explained
+        exit bad
+    }'
