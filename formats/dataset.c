@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "file.h"
+#include "mapped.h"
 
 enum { STORE_X, STORE_Y, STORE_SOFT };
 
@@ -12,7 +13,9 @@ enum { STORE_X, STORE_Y, STORE_SOFT };
 
 static struct error *from_npy(const struct npy_error *error)
 {
-    return error_make("%s", error->message);
+    struct error *made = error_make("%s", error->message);
+
+    return error->memory ? error_mark_memory(made) : made;
 }
 
 /* "10, 1, 128" or "10," */
@@ -160,7 +163,7 @@ static struct error *read_label_file(const char *path, struct dataset *dataset)
     struct npy_error npy_error;
     struct npy_array array;
     struct error *error = NULL;
-    npy_reader *reader = npy_open(path, &npy_error);
+    npy_reader *reader = mapped_open_npy(path, &npy_error);
 
     if (!reader)
         return from_npy(&npy_error);
@@ -281,7 +284,7 @@ struct error *dataset_read(const char *path, const char *labels, unsigned flags,
 {
     const char *shown = file_shown(path);
     struct npy_error error;
-    npy_reader *reader = npy_open(path, &error);
+    npy_reader *reader = mapped_open_npy(path, &error);
 
     memset(dataset, 0, sizeof *dataset);
     if (!reader)

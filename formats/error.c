@@ -8,11 +8,12 @@
 
 struct error {
     char *message;
+    bool memory; /* there was too little */
 };
 
 /* Stands in when there is no memory for an error; never freed. */
 static char out_of_memory_message[] = "out of memory";
-static struct error out_of_memory = {out_of_memory_message};
+static struct error out_of_memory = {out_of_memory_message, true};
 
 /* Takes the message over. */
 static struct error *error_from(char *message)
@@ -23,7 +24,7 @@ static struct error *error_from(char *message)
         free(message);
         return &out_of_memory;
     }
-    error->message = message;
+    *error = (struct error){.message = message};
     return error;
 }
 
@@ -44,9 +45,20 @@ struct error *error_system(const char *what)
     return error_make("%s: %s", what, strerror(errno));
 }
 
+struct error *error_mark_memory(struct error *error)
+{
+    error->memory = true;
+    return error;
+}
+
 struct error *error_memory(const char *what)
 {
-    return error_make("out of memory for %s", what);
+    return error_mark_memory(error_make("out of memory for %s", what));
+}
+
+bool error_is_memory(const struct error *error)
+{
+    return error->memory;
 }
 
 struct error *error_in(const char *where, struct error *error)
@@ -56,6 +68,8 @@ struct error *error_in(const char *where, struct error *error)
     if (!error)
         return NULL;
     outer = error_make("%s: %s", where, error->message);
+    if (error->memory)
+        outer = error_mark_memory(outer);
     error_free(error);
     return outer;
 }

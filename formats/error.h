@@ -3,6 +3,8 @@
 #ifndef SC_ERROR_H
 #define SC_ERROR_H
 
+#include <stdbool.h>
+
 struct error;
 
 #define MUST_CHECK __attribute__((warn_unused_result))
@@ -15,6 +17,11 @@ struct error *error_system(const char *what) MUST_CHECK;
 
 /* Out of memory, saying for what. */
 struct error *error_memory(const char *what) MUST_CHECK;
+
+/* The error, marked as one for lack of memory. */
+struct error *error_mark_memory(struct error *error) MUST_CHECK;
+/* Whether it is for lack of memory, and so says nothing about the input. */
+bool error_is_memory(const struct error *error);
 
 /* Puts "where: " in front.  NULL stays NULL, so that a call can be wrapped. */
 struct error *error_in(const char *where, struct error *error) MUST_CHECK;

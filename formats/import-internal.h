@@ -68,7 +68,7 @@ struct import_source {
 
     unsigned char *bytes; /* of the file, mapped or read; NULL when the caller has them */
     size_t size;
-    bool mapped;
+    struct mapped *mapped;  /* NULL: read */
     struct npy_array array; /* what the values live in, for NPY */
 };
 

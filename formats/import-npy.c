@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "mapped.h"
 #include "number.h"
 
 static struct error *from_npy(const struct npy_error *error)
@@ -137,7 +138,7 @@ static struct error *take_label_file(struct import_source *source, const char *p
     struct npy_array y;
     struct digest digest;
     struct error *error;
-    npy_reader *reader = npy_open(path, &npy_error);
+    npy_reader *reader = mapped_open_npy(path, &npy_error);
 
     if (!reader)
         return from_npy(&npy_error);

@@ -10,6 +10,7 @@
 
 #include "file.h"
 #include "import-internal.h"
+#include "mapped.h"
 
 struct import {
     struct import_options options;
@@ -32,9 +33,10 @@ struct error *import_new(const struct import_options *options, struct import **i
 /* ---- Bytes ---- */
 
 /* Maps a regular file from its start.  False if that cannot be done. */
-static bool map_descriptor(int descriptor, struct import_source *source)
+static bool map_descriptor(const char *path, int descriptor, struct import_source *source)
 {
     struct stat status;
+    struct error *error;
     void *base;
 
     if (fstat(descriptor, &status) || !S_ISREG(status.st_mode) || status.st_size <= 0 ||
@@ -43,10 +45,15 @@ static bool map_descriptor(int descriptor, struct import_source *source)
     base = mmap(NULL, (size_t)status.st_size, PROT_READ, MAP_PRIVATE, descriptor, 0);
     if (base == MAP_FAILED)
         return false;
+    error = mapped_add(path, base, (size_t)status.st_size, &source->mapped);
+    if (error) {
+        error_free(error);
+        munmap(base, (size_t)status.st_size);
+        return false;
+    }
     madvise(base, (size_t)status.st_size, MADV_WILLNEED);
     source->bytes = base;
     source->size = (size_t)status.st_size;
-    source->mapped = true;
     return true;
 }
 
@@ -57,11 +64,11 @@ static struct error *read_bytes(const char *path, struct import_source *source)
 
     /* Not opened to look at: a named pipe can be opened only once. */
     if (standard_input) {
-        if (map_descriptor(STDIN_FILENO, source))
+        if (map_descriptor(path, STDIN_FILENO, source))
             return NULL;
     } else if (stat(path, &status) == 0 && S_ISREG(status.st_mode)) {
         int descriptor = open(path, O_RDONLY | O_CLOEXEC);
-        bool mapped = descriptor >= 0 && map_descriptor(descriptor, source);
+        bool mapped = descriptor >= 0 && map_descriptor(path, descriptor, source);
 
         if (descriptor >= 0)
             close(descriptor);
@@ -174,10 +181,12 @@ static void source_free(struct import_source *source)
         free(source->declared[i]);
     free(source->declared);
     npy_array_free(&source->array);
-    if (source->mapped)
+    if (source->mapped) {
+        mapped_remove(source->mapped);
         munmap(source->bytes, source->size);
-    else
+    } else {
         free(source->bytes);
+    }
     free(source->notes);
     free(source->name);
 }

@@ -50,7 +50,8 @@ static const struct cli_option options[] = {
      "train nothing: score this network"},
     TRAINING_OPTIONS(eval_cli),
     {'f', "full", "A", CLI_TEXT, CLI_AT(eval_cli, full),
-     "accuracy with all data, in %, for the ratio to it; or a table that sc-eval wrote"},
+     "accuracy with all data, in %, for the ratio to it; or a table that sc-eval wrote",
+     .reads = true},
     {0, "confusion", NULL, CLI_FLAG, CLI_AT(eval_cli, confusion), "add the confusion matrix"},
     {0, "json", NULL, CLI_FLAG, CLI_AT(eval_cli, json), "write JSON"},
     DEVICE_OPTION(eval_cli),
@@ -209,7 +210,7 @@ int main(int argc, char **argv)
         report_write_json(output.stream, &report);
     else
         report_write_table(output.stream, &report, opt.confusion);
-    cli_commit(&output, &opt.common.output, 1);
+    cli_commit(&output, 1);
     for (size_t i = 0; i < report.count; i++)
         score_free(&scores[i]);
     free(scores);

@@ -1,9 +1,7 @@
 /* sc-experts: train networks on a whole set and keep what they go through, for sc-match to follow.
  */
-#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <unistd.h>
 
 #include "common/cli.h"
 #include "common/device.h"
@@ -35,7 +33,7 @@ static const struct cli_option options[] = {
      .high = 0.999999},
     {0, "decay", "D", CLI_REAL, CLI_AT(experts_cli, experts.decay), "weight decay", .low = 0,
      .high = 1000},
-    {0, "checkpoint", "FILE", CLI_FILE, CLI_AT(experts_cli, experts.checkpoint),
+    {0, "checkpoint", "FILE", CLI_OUTPUT, CLI_AT(experts_cli, experts.checkpoint),
      "keep finished experts there, and go on from it if the run was interrupted"},
     DEVICE_OPTION(experts_cli),
     {0, "labels", "FILE", CLI_FILE, CLI_AT(experts_cli, labels),
@@ -83,10 +81,11 @@ int main(int argc, char **argv)
     progress_start("sc-experts", opt.experts.count * opt.experts.epochs, opt.common.quiet);
     error = experts_train(&opt.experts, &set.dataset, notes, output.stream);
     progress_end();
+    if (error && !ferror(output.stream)) /* not about the output */
+        cli_check(error);
     cli_finish_output(&output, opt.common.output, error);
     /* Done: what was there to go on from is of no more use. */
-    if (opt.experts.checkpoint && unlink(opt.experts.checkpoint) && errno != ENOENT)
-        cli_check(error_system(opt.experts.checkpoint));
+    cli_remove_checkpoint(opt.experts.checkpoint);
     free(notes);
     examples_free(&set);
     return 0;

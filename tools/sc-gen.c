@@ -23,7 +23,7 @@ static const struct cli_option options[] = {
      "correlation of the noise between neighbouring steps", .low = -0.9999, .high = 0.9999},
     {0, "imbalance", "R", CLI_REAL, CLI_AT(gen_options, set.imbalance),
      "share of the rarest class relative to the most frequent", .low = 1e-6, .high = 1},
-    {0, "truth", "FILE", CLI_FILE, CLI_AT(gen_options, truth),
+    {0, "truth", "FILE", CLI_OUTPUT, CLI_AT(gen_options, truth),
      "write where the patterns are, as a table", 0},
     {'C', "channels", "N", CLI_SIZE, CLI_AT(gen_options, set.channels), "planted: channels",
      .low = 1, .high = 1e9},
@@ -67,8 +67,6 @@ static enum generate_kind kind_of(const struct gen_options *opt)
          set->shapelets != usual.shapelets || set->pattern != usual.pattern ||
          set->jitter != usual.jitter || set->amplitude != usual.amplitude))
         cli_usage("channels, classes and shapelets can be chosen for planted sets only");
-    if (opt->truth && strcmp(opt->truth, opt->common.output) == 0)
-        cli_usage("the set and its truth cannot both go to '%s'", opt->truth);
     return (enum generate_kind)kind;
 }
 
@@ -102,7 +100,7 @@ int main(int argc, char **argv)
         cli_open_output(opt.truth, false, &outputs[1]);
         write_truth(&truth, &dataset, outputs[1].stream);
     }
-    cli_commit(outputs, (const char *[]){opt.common.output, opt.truth}, opt.truth ? 2 : 1);
+    cli_commit(outputs, opt.truth ? 2 : 1);
     planted_free(&truth);
     dataset_free(&dataset);
     return 0;

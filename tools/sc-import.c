@@ -29,7 +29,7 @@ static const struct cli_option options[] = {
     {0, "header", NULL, CLI_FLAG, CLI_AT(import_tool, header),
      "the first line of a csv file is a header even if it has numbers", .low = 0},
     {0, "labels", "FILE", CLI_TEXTS, CLI_AT(import_tool, labels),
-     "NPY file with the labels; once for each NPY file", .unrecorded = true},
+     "NPY file with the labels; once for each NPY file", .unrecorded = true, .reads = true},
     {0, "classes-from", "FILE", CLI_FILE, CLI_AT(import_tool, classes_from),
      "number the labels as in this dataset", .low = 0},
     {0, "lengths", "HOW", CLI_CHOICE, CLI_AT(import_tool, lengths), "series of unequal length",

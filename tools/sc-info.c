@@ -45,6 +45,6 @@ int main(int argc, char **argv)
             info_write_text(output.stream, &info, opt.all);
         info_free(&info);
     }
-    cli_commit(&output, &opt.common.output, 1);
+    cli_commit(&output, 1);
     return 0;
 }

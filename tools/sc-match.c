@@ -1,12 +1,10 @@
 /* sc-match: condense a set by matching what networks make of a few synthetic series with what they
  * make of all real ones: gradients (dc, dsa), embeddings (dm), whole trajectories of training
  * (mtt, condtsc), or what a student that is trained on them gets right (unroll). */
-#include <errno.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "common/cli.h"
 #include "common/device.h"
@@ -71,7 +69,7 @@ static const struct cli_option options[] = {
      "condtsc: weight of the distance between embeddings", .low = 0, .high = 1e6},
     {0, "label-rate", "R", CLI_REAL, CLI_AT(match_cli, match.label_rate),
      "mtt, condtsc, unroll: learning rate of soft labels", .low = 0, .high = 1e6},
-    {0, "checkpoint", "FILE", CLI_FILE, CLI_AT(match_cli, match.checkpoint),
+    {0, "checkpoint", "FILE", CLI_OUTPUT, CLI_AT(match_cli, match.checkpoint),
      "keep the state there, and go on from it if the run was interrupted"},
     {0, "checkpoint-every", "N", CLI_SIZE, CLI_AT(match_cli, match.checkpoint_every),
      "steps from one writing of it to the next", .low = 1, .unrecorded = true},
@@ -194,6 +192,15 @@ static void show_step(void *context, size_t done, size_t total, double loss)
     progress_update(done, text);
 }
 
+static void check_classes(const struct examples *set)
+{
+    int32_t missing = examples_missing_class(set);
+
+    if (missing >= 0)
+        cli_check(error_make("%s: class %d of %zu has no series", set->name, (int)missing,
+                             set->dataset.classes));
+}
+
 static void condense(struct match_cli *opt, const struct examples *set, struct dataset *condensed)
 {
     struct match_options *match = &opt->match;
@@ -209,7 +216,7 @@ static void condense(struct match_cli *opt, const struct examples *set, struct d
     progress_start("sc-match", match->steps, opt->common.quiet);
     error = match_condense(match, &set->dataset, condensed, &result);
     progress_end();
-    cli_check(error_in(set->name, error));
+    cli_check(error);
     if (result.repeated)
         cli_say("%zu series start from others under noise: some classes have too few",
                 result.repeated);
@@ -236,6 +243,7 @@ int main(int argc, char **argv)
     opt.match.backend = device_chosen(opt.device, false).backend;
     source = shapelets_source(&opt.shapelets, NULL, &pool);
     cli_check(examples_read(cli_input(&opt.common), opt.labels, &source, &set));
+    check_classes(&set);
     cli_check(examples_architecture(&set, opt.network, &opt.match.architecture));
     if (opt.experts) {
         cli_check(experts_read(opt.experts, &experts));
@@ -253,8 +261,7 @@ int main(int argc, char **argv)
     cli_record(&opt.common, &condensed.notes, digests, 4);
     cli_finish_output(&output, opt.common.output, dataset_write(output.stream, &condensed));
     /* Done: what was there to go on from is of no more use. */
-    if (opt.match.checkpoint && unlink(opt.match.checkpoint) && errno != ENOENT)
-        cli_check(error_system(opt.match.checkpoint));
+    cli_remove_checkpoint(opt.match.checkpoint);
     experts_free(&experts);
     transform_free(&transform);
     slp_free(&pool);

@@ -15,7 +15,7 @@ struct scale_cli {
 };
 
 static const struct cli_option options[] = {
-    {0, "save", "FILE", CLI_FILE, CLI_AT(scale_cli, save),
+    {0, "save", "FILE", CLI_OUTPUT, CLI_AT(scale_cli, save),
      "write the statistics of the set to FILE", 0},
     {0, "with", "FILE", CLI_FILE, CLI_AT(scale_cli, with),
      "use the statistics of FILE instead of the set's own", 0},
@@ -40,8 +40,6 @@ static void check_options(const struct scale_cli *opt)
         cli_usage("--per-series keeps no statistics: not with --with, --save or --undo");
     if (opt->with && opt->save)
         cli_usage("--with uses statistics and --save makes them: one of the two");
-    if (opt->save && strcmp(opt->save, opt->common.output) == 0)
-        cli_usage("the set and its statistics cannot both go to '%s'", opt->save);
     if (opt->undo && !opt->with)
         cli_usage("--undo needs the statistics: --with=FILE");
     if (opt->with && strcmp(opt->with, "-") == 0 && strcmp(cli_input(&opt->common), "-") == 0)
@@ -92,7 +90,7 @@ int main(int argc, char **argv)
         cli_open_output(opt.save, true, &outputs[1]);
         cli_check(error_in(opt.save, scale_write(outputs[1].stream, &scale, dataset.notes)));
     }
-    cli_commit(outputs, (const char *[]){opt.common.output, opt.save}, opt.save ? 2 : 1);
+    cli_commit(outputs, opt.save ? 2 : 1);
     scale_free(&scale);
     dataset_free(&dataset);
     return 0;

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "common/claims.h"
 #include "common/cli.h"
 #include "data/split.h"
 
@@ -40,6 +41,7 @@ static const struct cli_program program = {
     .options = options,
     .most_files = 1,
     .random = true,
+    .prefix = true,
     .notes =
         "Writes PREFIX-train.npy, PREFIX-val.npy and PREFIX-test.npy, where PREFIX is what -o\n"
         "names; with --only, that part to -o or standard output.",
@@ -73,6 +75,21 @@ static char *part_path(const char *prefix, enum split_part part)
     if (asprintf(&path, "%.*s-%s.npy", (int)length, prefix, split_part_names[part]) < 0)
         cli_check(error_memory("a file name"));
     return path;
+}
+
+/* The names of the files that are to be written, NULL for other parts. */
+static void name_parts(const struct split_cli *opt, char *paths[SPLIT_PARTS])
+{
+    for (int p = 0; p < SPLIT_PARTS; p++) {
+        paths[p] = NULL;
+        if (!opt->sizes[p] || (opt->only != ALL_PARTS && opt->only != p))
+            continue;
+        paths[p] = opt->only == ALL_PARTS ? part_path(opt->common.output, (enum split_part)p)
+                                          : strdup(opt->common.output);
+        if (!paths[p])
+            cli_check(error_memory("a file name"));
+        claims_add("output", paths[p], true);
+    }
 }
 
 /* Says which classes a part does without. */
@@ -124,24 +141,19 @@ int main(int argc, char **argv)
 
     cli_parse(argc, argv, &program, &opt);
     read_sizes(&opt, split_options.sizes);
+    name_parts(&opt, paths);
     split_options.in_order = opt.in_order;
     split_options.seed = opt.common.seed;
     cli_check(dataset_read(cli_input(&opt.common), opt.labels, DATASET_LABELLED, &all));
     cli_check(split_make(&all, &split_options, &split));
 
     for (int p = 0; p < SPLIT_PARTS; p++) {
-        if (!split.counts[p] || (opt.only != ALL_PARTS && opt.only != p))
-            continue;
-        paths[written] = opt.only == ALL_PARTS ? part_path(opt.common.output, (enum split_part)p)
-                                               : strdup(opt.common.output);
-        if (!paths[written])
-            cli_check(error_memory("a file name"));
-        stage_part(&opt, &all, &split, (enum split_part)p, paths[written], &outputs[written]);
-        written++;
+        if (paths[p] && split.counts[p])
+            stage_part(&opt, &all, &split, (enum split_part)p, paths[p], &outputs[written++]);
     }
-    cli_commit(outputs, (const char *const *)paths, written);
-    for (size_t i = 0; i < written; i++)
-        free(paths[i]);
+    cli_commit(outputs, written);
+    for (int p = 0; p < SPLIT_PARTS; p++)
+        free(paths[p]);
     split_free(&split);
     dataset_free(&all);
     return 0;

@@ -1,9 +1,7 @@
 /* sc-teacher: train a network on a labelled set, with shapelet features or without (paper, 3.2). */
-#include <errno.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <unistd.h>
 
 #include "common/cli.h"
 #include "common/curve.h"
@@ -36,11 +34,11 @@ static const struct cli_option options[] = {
     {'n', "network", "TEXT", CLI_TEXT, CLI_AT(teacher_cli, network),
      "what to train, such as 'cnn depth=3 width=32'"},
     TRAINING_OPTIONS(teacher_cli),
-    {0, "checkpoint", "FILE", CLI_FILE, CLI_AT(teacher_cli, checkpoint),
+    {0, "checkpoint", "FILE", CLI_OUTPUT, CLI_AT(teacher_cli, checkpoint),
      "keep the state there, and go on from it if the run was interrupted"},
     {0, "checkpoint-every", "N", CLI_SIZE, CLI_AT(teacher_cli, checkpoint_every),
      "epochs from one writing of it to the next", .low = 1, .unrecorded = true},
-    {'l', "log", "FILE", CLI_FILE, CLI_AT(teacher_cli, log), "write a table of all epochs"},
+    {'l', "log", "FILE", CLI_OUTPUT, CLI_AT(teacher_cli, log), "write a table of all epochs"},
     DEVICE_OPTION(teacher_cli),
     {0, "labels", "FILE", CLI_FILE, CLI_AT(teacher_cli, labels),
      "file that holds the labels of the first set alone"},
@@ -188,8 +186,7 @@ int main(int argc, char **argv)
             result.loss);
     write_teacher(&opt, &sets, &pool, &result, &teacher, &output);
     /* Done: what was there to go on from is of no more use. */
-    if (opt.checkpoint && unlink(opt.checkpoint) && errno != ENOENT)
-        cli_check(error_system(opt.checkpoint));
+    cli_remove_checkpoint(opt.checkpoint);
     teacher_free(&teacher);
     examples_free(&sets.train);
     examples_free(&sets.validation);

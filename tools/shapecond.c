@@ -6,6 +6,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "common/claims.h"
 #include "common/cli.h"
 #include "common/command.h"
 #include "common/device.h"
@@ -35,7 +36,7 @@ static const struct cli_option options[] = {
      "held-out set; by default 15 % of the set are held out"},
     {'t', "test", "FILE", CLI_FILE, CLI_AT(shapecond_options, test),
      "also train students on the condensed set and print their scores on this one"},
-    {'k', "keep", "DIR", CLI_FILE, CLI_AT(shapecond_options, keep),
+    {'k', "keep", "DIR", CLI_FOLDER, CLI_AT(shapecond_options, keep),
      "leave the files of all stages in this folder"},
     DEVICE_OPTION(shapecond_options),
     {0},
@@ -81,6 +82,15 @@ static void check_other(const struct examples *set, const char *path)
     examples_free(&other);
 }
 
+static void check_network(const struct examples *set, const char *text)
+{
+    struct architecture architecture;
+
+    cli_check_usage("network", architecture_parse(text, &architecture));
+    if (!architecture.features) /* how many shapelets there will be is not known yet */
+        cli_check_usage("network", examples_architecture(set, text, &architecture));
+}
+
 /* Whether some series can be held out and yet every class keeps one to learn from. */
 static bool can_hold_out(const struct dataset *set)
 {
@@ -115,6 +125,8 @@ static void look_at(const struct shapecond_options *opt, struct facts *facts)
 
     cli_check(examples_read(opt->common.files[0], NULL, &none, &set));
     check_set(&set, opt->plain);
+    if (opt->network)
+        check_network(&set, opt->network);
     check_other(&set, opt->validate);
     check_other(&set, opt->test);
     *facts = (struct facts){.channels = set.dataset.channels,
@@ -138,6 +150,22 @@ static void check_output(const char *path)
         return;
     cli_check(output_open(path, &output));
     output_abort(&output);
+}
+
+/* The files of the stages must not replace those that the user names. */
+static void claim_stages(const char *folder)
+{
+    static const char *const names[] = {
+        "raw-train.npy", "raw-val.npy",  "scale.npy",   "train.npy",  "val.npy",       "pruned.npy",
+        "pool.slp",      "balanced.npy", "teacher.tch", "chosen.npy", "condensed.npy", "test.npy"};
+
+    for (size_t i = 0; folder && i < sizeof names / sizeof *names; i++) {
+        char *path;
+
+        if (asprintf(&path, "%s/%s", folder, names[i]) < 0)
+            cli_check(error_memory("a file name"));
+        claims_add("keep", path, true); /* which stays in use */
+    }
 }
 
 /* The network of the other programs where it fits; of fewer stages for series that would vanish
@@ -167,7 +195,8 @@ static size_t search_per_class(const struct facts *facts)
 static void prepare(struct command_runner *run, const struct shapecond_options *opt, bool held_out)
 {
     const char *scale = command_file(run, "scale.npy");
-    const char *train = opt->common.files[0], *val = opt->validate;
+    const char *train = command_name(run, opt->common.files[0]);
+    const char *val = opt->validate ? command_name(run, opt->validate) : NULL;
 
     if (held_out && !val) {
         COMMAND(run, "sc-split", "--train", "0.85", "--val", "rest", "-o", command_file(run, "raw"),
@@ -183,7 +212,7 @@ static void prepare(struct command_runner *run, const struct shapecond_options *
 /* For the stages that compute; nothing for what they do anyway. */
 static const char *device_word(const struct shapecond_options *opt)
 {
-    static const char *const words[] = {"", "--device=auto", "--device=cuda"};
+    static const char *const words[] = {command_none, "--device=auto", "--device=cuda"};
 
     return words[opt->device];
 }
@@ -214,10 +243,11 @@ static void train_teacher(struct command_runner *run, const struct shapecond_opt
         COMMAND(run, "sc-balance", "-o", balanced, train);
         train = balanced;
     }
-    COMMAND(run, "sc-teacher", "--steps", steps, opt->network ? "--network" : "",
-            opt->network ? opt->network : "", opt->plain ? "" : "--shapelets",
-            opt->plain ? "" : command_file(run, "pool.slp"), facts->held_out ? "--validate" : "",
-            facts->held_out ? command_file(run, "val.npy") : "", device_word(opt), "-o",
+    COMMAND(run, "sc-teacher", "--steps", steps, opt->network ? "--network" : command_none,
+            opt->network ? opt->network : command_none, opt->plain ? command_none : "--shapelets",
+            opt->plain ? command_none : command_file(run, "pool.slp"),
+            facts->held_out ? "--validate" : command_none,
+            facts->held_out ? command_file(run, "val.npy") : command_none, device_word(opt), "-o",
             command_file(run, "teacher.tch"), train);
 }
 
@@ -229,8 +259,9 @@ static void refine(struct command_runner *run, const struct shapecond_options *o
     snprintf(steps, sizeof steps, "%zu", opt->refine);
     COMMAND(run, "sc-match", "--method", "unroll", "--from", command_file(run, "chosen.npy"),
             "--shapelets", command_file(run, "pool.slp"), "--steps", steps,
-            opt->network ? "--network" : "", opt->network ? opt->network : "", device_word(opt),
-            "-o", command_file(run, "condensed.npy"), command_file(run, "train.npy"));
+            opt->network ? "--network" : command_none, opt->network ? opt->network : command_none,
+            device_word(opt), "-o", command_file(run, "condensed.npy"),
+            command_file(run, "train.npy"));
 }
 
 /* Series that are to be refined stay as they were chosen: inverting them first does not help, and
@@ -244,8 +275,9 @@ static void synthesise(struct command_runner *run, const struct shapecond_option
 
     snprintf(per_class, sizeof per_class, "%zu", opt->per_class);
     COMMAND(run, "sc-synth", "--teacher", command_file(run, "teacher.tch"),
-            opt->plain ? "" : "--shapelets", opt->plain ? "" : command_file(run, "pool.slp"),
-            "--spc", per_class, refined ? "--steps" : "", refined ? "0" : "", device_word(opt),
+            opt->plain ? command_none : "--shapelets",
+            opt->plain ? command_none : command_file(run, "pool.slp"), "--spc", per_class,
+            refined ? "--steps" : command_none, refined ? "0" : command_none, device_word(opt),
             "-o", first, command_file(run, "train.npy"));
     if (refined)
         refine(run, opt);
@@ -258,12 +290,15 @@ static void score(struct command_runner *run, const struct shapecond_options *op
 {
     const char *test = command_file(run, "test.npy"), *network = fitting_network(facts);
 
-    COMMAND(run, "sc-scale", "--with", command_file(run, "scale.npy"), "-o", test, opt->test);
+    COMMAND(run, "sc-scale", "--with", command_file(run, "scale.npy"), "-o", test,
+            command_name(run, opt->test));
     COMMAND(run, "sc-eval", command_file(run, "condensed.npy"), test,
-            facts->held_out ? "--validate" : "",
-            facts->held_out ? command_file(run, "val.npy") : "", opt->plain ? "" : "--shapelets",
-            opt->plain ? "" : command_file(run, "pool.slp"), network ? "--network" : "",
-            network ? network : "", device_word(opt));
+            facts->held_out ? "--validate" : command_none,
+            facts->held_out ? command_file(run, "val.npy") : command_none,
+            opt->plain ? command_none : "--shapelets",
+            opt->plain ? command_none : command_file(run, "pool.slp"),
+            network ? "--network" : command_none, network ? network : command_none,
+            device_word(opt));
 }
 
 int main(int argc, char **argv)
@@ -275,17 +310,21 @@ int main(int argc, char **argv)
     cli_parse(argc, argv, &program, &opt);
     if (opt.common.file_count == 0)
         cli_usage("which set?  shapecond FILE --spc 10 -o FILE");
-    if (strcmp(opt.common.files[0], "-") == 0)
-        cli_usage("the set is read more than once, so it must be a file");
+    if (strcmp(opt.common.files[0], "-") == 0 || (opt.validate && strcmp(opt.validate, "-") == 0) ||
+        (opt.test && strcmp(opt.test, "-") == 0))
+        cli_usage("a set is read more than once, so it must be a file");
     if (opt.test && strcmp(opt.common.output, "-") == 0)
         cli_usage("--test prints scores to standard output, so the set needs -o FILE");
+    if (opt.test)
+        cli_check(output_check_standard());
+    claim_stages(opt.keep);
     check_output(opt.common.output);
     device_chosen(opt.device, false); /* so that what is missing is said before the work */
     look_at(&opt, &facts);
     if (!opt.network)
         opt.network = fitting_network(&facts);
     cli_say("%zu classes of %zu to %zu series, %zu channel%s, %zu steps", facts.classes,
-            facts.smallest, facts.largest, facts.channels, facts.channels == 1 ? "" : "s",
+            facts.smallest, facts.largest, facts.channels, facts.channels == 1 ? command_none : "s",
             facts.length);
     if (!facts.held_out)
         cli_say("too few series to hold any out: the teacher is kept as it ends");

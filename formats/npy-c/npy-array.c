@@ -8,7 +8,7 @@
 
 struct npy_storage *npy_storage_new(void *base, size_t size, int source)
 {
-    struct npy_storage *storage = malloc(sizeof *storage);
+    struct npy_storage *storage = calloc(1, sizeof *storage);
 
     if (!storage)
         return NULL;
@@ -23,6 +23,8 @@ void npy_storage_release(struct npy_storage *storage)
 {
     if (!storage || atomic_fetch_sub(&storage->users, 1) > 1)
         return;
+    if (storage->released)
+        storage->released(storage->context);
     if (storage->source == NPY_OWNED)
         free(storage->base);
     else if (storage->source == NPY_MAPPED)

@@ -44,6 +44,7 @@ enum npy_kind {
 
 struct npy_error {
     char message[256];
+    bool memory; /* the reason is that there was too little memory, not the file */
 };
 
 struct npy_storage; /* what keeps the data alive: a mapping or a block of memory, counted */
@@ -84,6 +85,14 @@ int npy_next(npy_reader *reader, struct npy_array *array, struct npy_error *erro
  * for checksums.  To be set before the first npy_next. */
 void npy_watch(npy_reader *reader, void (*seen)(void *context, const void *bytes, size_t size),
                void *context);
+
+/* Where the file is mapped and how many bytes, or NULL if it is not (a pipe, memory).  A file that
+ * another process makes shorter while it is mapped raises SIGBUS; a handler can tell by the address
+ * which one it was.  released(context) is called when the last array of it is freed, just before it
+ * is unmapped; never if this returns NULL.  To be called at most once, before the first npy_next.
+ */
+const void *npy_mapping(npy_reader *reader, size_t *size, void (*released)(void *context),
+                        void *context);
 
 /* Arrays that were handed out stay valid. */
 void npy_close(npy_reader *reader);

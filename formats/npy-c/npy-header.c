@@ -18,6 +18,7 @@ int npy_fail(struct npy_error *error, const char *format, ...)
         va_start(arguments, format);
         vsnprintf(error->message, sizeof error->message, format, arguments);
         va_end(arguments);
+        error->memory = strncmp(format, "out of memory", 13) == 0;
     }
     return -1;
 }

@@ -45,6 +45,8 @@ struct npy_storage {
     void *base;
     size_t size;
     enum { NPY_OWNED, NPY_MAPPED, NPY_BORROWED } source;
+    void (*released)(void *context); /* NULL, or to be called before a mapping goes */
+    void *context;
 };
 
 struct npy_storage *npy_storage_new(void *base, size_t size, int source);

@@ -143,6 +143,19 @@ void npy_watch(npy_reader *reader, void (*seen)(void *context, const void *bytes
     reader->seen_context = context;
 }
 
+const void *npy_mapping(npy_reader *reader, size_t *size, void (*released)(void *context),
+                        void *context)
+{
+    struct npy_storage *storage = reader->storage;
+
+    if (!storage || storage->source != NPY_MAPPED)
+        return NULL;
+    storage->released = released;
+    storage->context = context;
+    *size = storage->size;
+    return storage->base;
+}
+
 void npy_close(npy_reader *reader)
 {
     if (!reader)

@@ -10,14 +10,15 @@ static void write_string(FILE *stream, const char *text, size_t length)
     fputc('"', stream);
     for (size_t i = 0; i < length;) {
         const unsigned char first = (unsigned char)text[i];
-        size_t bytes = text_character(text + i);
+        uint32_t point;
+        size_t bytes = text_decode(text + i, &point);
 
         if (bytes == 0 || bytes > length - i)
             fputs("\\ufffd", stream);
         else if (first == '"' || first == '\\')
             fprintf(stream, "\\%c", first);
-        else if (first < 0x20 || first == 0x7f)
-            fprintf(stream, "\\u%04x", first);
+        else if (!text_printable(text + i, length - i))
+            fprintf(stream, "\\u%04x", (unsigned)point);
         else
             fwrite(text + i, 1, bytes, stream);
         i += bytes ? bytes : 1;

@@ -1,43 +1,80 @@
 #include "base/text.h"
 
-#include <stdint.h>
+#include <stdbool.h>
+#include <string.h>
 
-size_t text_character(const char *text)
+size_t text_decode(const char *text, uint32_t *point)
 {
     static const uint32_t least[] = {0, 0, 0x80, 0x800, 0x10000};
     const unsigned char *bytes = (const unsigned char *)text;
     size_t length;
-    uint32_t point;
 
+    *point = bytes[0];
     if (bytes[0] < 0x80)
         return 1;
     if (bytes[0] < 0xc0 || bytes[0] >= 0xf8)
         return 0;
     length = bytes[0] >= 0xf0 ? 4 : bytes[0] >= 0xe0 ? 3 : 2;
-    point = bytes[0] & (0xffu >> (length + 1));
+    *point = bytes[0] & (0xffu >> (length + 1));
     for (size_t i = 1; i < length; i++) {
         if ((bytes[i] & 0xc0) != 0x80)
             return 0;
-        point = point << 6 | (bytes[i] & 0x3fu);
+        *point = *point << 6 | (bytes[i] & 0x3fu);
     }
-    if (point < least[length] || point > 0x10ffff || (point >= 0xd800 && point < 0xe000))
+    if (*point < least[length] || *point > 0x10ffff || (*point >= 0xd800 && *point < 0xe000))
         return 0;
     return length;
+}
+
+/* Controls, C1 among them, and what turns the direction of text or ends a line. */
+static bool is_control(uint32_t point)
+{
+    return point < 0x20 || (point >= 0x7f && point < 0xa0) ||
+           (point >= 0x2028 && point <= 0x202e) || (point >= 0x2066 && point <= 0x2069);
+}
+
+size_t text_printable(const char *text, size_t length)
+{
+    uint32_t point;
+    size_t bytes = text_decode(text, &point);
+
+    return bytes > length || is_control(point) ? 0 : bytes;
+}
+
+/* Bytes of what is no printable character: all of a control, one of what is not UTF-8. */
+static size_t unprintable(const char *text, size_t length)
+{
+    uint32_t point;
+    size_t bytes = text_decode(text, &point);
+
+    return bytes == 0 || bytes > length ? 1 : bytes;
 }
 
 void text_write(FILE *stream, const char *text, size_t length)
 {
     for (size_t i = 0; i < length;) {
-        const unsigned char *byte = (const unsigned char *)text + i;
-        size_t bytes = text_character(text + i);
-        /* C1 controls are two bytes: c2 80 to c2 9f. */
-        int control =
-            byte[0] < 0x20 || byte[0] == 0x7f || (bytes == 2 && byte[0] == 0xc2 && byte[1] < 0xa0);
+        size_t bytes = text_printable(text + i, length - i);
 
-        if (bytes == 0 || bytes > length - i || control)
-            fputc('?', stream);
+        if (bytes)
+            fwrite(text + i, 1, bytes, stream);
         else
-            fwrite(byte, 1, bytes, stream);
-        i += bytes ? bytes : 1;
+            fputc('?', stream);
+        i += bytes ? bytes : unprintable(text + i, length - i);
+    }
+}
+
+void text_escape(FILE *stream, const char *text)
+{
+    for (size_t length = strlen(text); length;) {
+        size_t bytes = text_printable(text, length);
+
+        if (bytes) {
+            fwrite(text, 1, bytes, stream);
+        } else {
+            bytes = 1;
+            fprintf(stream, "\\x%02x", (unsigned char)text[0]);
+        }
+        text += bytes;
+        length -= bytes;
     }
 }

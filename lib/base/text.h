@@ -3,13 +3,22 @@
 #define SC_TEXT_H
 
 #include <stddef.h>
+#include <stdint.h>
 #include <stdio.h>
 
-/* Bytes of the UTF-8 character that the text starts with: 1 to 4, or 0 if it starts with none. */
-size_t text_character(const char *text);
+/* Bytes of the UTF-8 character that the text starts with: 1 to 4, or 0 if it starts with none; and
+ * its code point. */
+size_t text_decode(const char *text, uint32_t *point);
 
-/* Writes length bytes of a string (which may go on) with control characters and what is not UTF-8
+/* Bytes of that character if it is within the length and safe to show on a terminal: not a control
+ * character, not one that changes the direction of text, and UTF-8.  Else 0. */
+size_t text_printable(const char *text, size_t length);
+
+/* Writes length bytes of a string (which may go on) with all characters that are not printable
  * replaced by '?', so that no file can play tricks on a terminal. */
 void text_write(FILE *stream, const char *text, size_t length);
+
+/* Writes a string with every byte of what is not printable as \x1b, so that nothing is lost. */
+void text_escape(FILE *stream, const char *text);
 
 #endif

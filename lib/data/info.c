@@ -185,6 +185,8 @@ static struct error *describe_npy(const void *bytes, size_t size, struct info *i
     reason = dataset_read_memory(bytes, size, DATASET_ALLOW_NAN, &info->dataset);
     if (!reason)
         return describe_dataset(info);
+    if (error_is_memory(reason))
+        return reason;
     info->kind = INFO_ARRAYS;
     info->reason = strdup(error_message(reason));
     error_free(reason);

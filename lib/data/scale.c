@@ -12,6 +12,7 @@
 
 #include "base/parallel.h"
 #include "file.h"
+#include "mapped.h"
 
 enum { BLOCK_SERIES = 256 };
 
@@ -288,7 +289,7 @@ struct error *scale_read(const char *path, struct scale *scale)
     npy_reader *reader;
 
     memset(scale, 0, sizeof *scale);
-    reader = npy_open(path, &npy_error);
+    reader = mapped_open_npy(path, &npy_error);
     if (!reader)
         return error_make("%s: %s", file_shown(path), npy_error.message);
     error = read_statistics(reader, scale);

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "mapped.h"
 #include "match/experts.h"
 
 static void add_to_digest(void *context, const void *bytes, size_t size)
@@ -107,7 +108,7 @@ struct error *experts_read(const char *path, struct experts *experts)
 {
     struct npy_error npy;
     struct digest digest;
-    npy_reader *reader = npy_open(path, &npy);
+    npy_reader *reader = mapped_open_npy(path, &npy);
     struct error *error;
 
     memset(experts, 0, sizeof *experts);

@@ -13,9 +13,20 @@ enum { NOTE = CHECKPOINT_PROGRESS + 128 };
 
 void checkpoint_add(struct checkpoint *checkpoint, const char *name, float *values, size_t count)
 {
-    if (values && count)
-        checkpoint->arrays[checkpoint->count++] = (struct tch_tensor){
+    if (!values || !count)
+        return;
+    if (checkpoint->count < CHECKPOINT_ARRAYS)
+        checkpoint->arrays[checkpoint->count] = (struct tch_tensor){
             .name = name, .ndim = 1, .shape = {count}, .count = count, .values = values};
+    checkpoint->count++;
+}
+
+static struct error *check_room(const struct checkpoint *checkpoint)
+{
+    if (checkpoint->count <= CHECKPOINT_ARRAYS)
+        return NULL;
+    return error_make("a checkpoint of a %s has room for %d arrays, not for %zu", checkpoint->kind,
+                      CHECKPOINT_ARRAYS, checkpoint->count);
 }
 
 /* The arrays are memory of the backend; tensors of host memory take their place. */
@@ -70,6 +81,7 @@ struct error *checkpoint_write(const char *path, const struct checkpoint *checkp
     struct output output;
     struct error *error;
 
+    TRY(check_room(checkpoint));
     TRY(output_open(path, &output));
     error = write_stream(output.stream, checkpoint, progress);
     if (error) {
@@ -138,6 +150,7 @@ struct error *checkpoint_read(const char *path, const struct checkpoint *checkpo
     struct tch tch;
     struct error *error;
 
+    TRY(check_room(checkpoint));
     TRY(checkpoint_look(path, found));
     if (!*found)
         return NULL;

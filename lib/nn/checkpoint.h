@@ -18,11 +18,12 @@ struct checkpoint {
     const char *network;           /* its text, for whoever looks at the file */
     const char *fingerprint;       /* of everything that the result depends on, one word */
     const struct backend *backend; /* whose memory the arrays are in */
-    size_t count;
+    size_t count;                  /* of arrays that were added, also where there was no room */
     struct tch_tensor arrays[CHECKPOINT_ARRAYS];
 };
 
-/* Adds an array; one of no length is left out. */
+/* Adds an array; one of no length is left out.  More than there is room for is an error of
+ * checkpoint_write and checkpoint_read. */
 void checkpoint_add(struct checkpoint *checkpoint, const char *name, float *values, size_t count);
 
 /* progress: one line of text. */

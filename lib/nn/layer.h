@@ -113,6 +113,7 @@ struct pass {
     struct tensor_memory *tensors;
     struct conv_memory *convs;
     struct stage_memory *stages;
+    struct step *steps; /* two for each layer, sums and apply: as many as a phase can have */
 
     /* What the current functions were asked for. */
     struct forward forward;

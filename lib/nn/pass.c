@@ -20,7 +20,13 @@ enum {
     /* Multiply-adds for each partial gradient, below which a block is not worth its own: zeroing,
      * adding up, and what they push out of the cache. */
     GRADIENT_WORK = 200,
-    MOST_STEPS = 2 * 64,
+};
+
+typedef void step_function(struct pass *pass, const struct layer *layer, const struct span *span);
+
+struct step {
+    step_function *run;
+    const struct layer *layer;
 };
 
 /* ---- Memory ---- */
@@ -184,7 +190,8 @@ static struct error *allocate(struct pass *pass)
     pass->tensors = calloc(network->tensor_count, sizeof *pass->tensors);
     pass->convs = calloc(network->layer_count, sizeof *pass->convs);
     pass->stages = calloc(network->layer_count, sizeof *pass->stages);
-    if (!pass->tensors || !pass->convs || !pass->stages)
+    pass->steps = calloc(network->layer_count, 2 * sizeof *pass->steps);
+    if (!pass->tensors || !pass->convs || !pass->stages || !pass->steps)
         return error_memory("a pass");
     lay_out(pass);
     pass->arena = backend->allocate(pass->arena_floats * sizeof *pass->arena);
@@ -235,6 +242,7 @@ void pass_free(struct pass *pass)
     free(pass->tensors);
     free(pass->convs);
     free(pass->stages);
+    free(pass->steps);
     free(pass);
 }
 
@@ -297,17 +305,11 @@ float *partial_gradient(const struct pass *pass, const struct layer *layer, cons
 
 /* ---- Running ---- */
 
-typedef void step_function(struct pass *pass, const struct layer *layer, const struct span *span);
-
-/* Steps that run one after another on a chunk. */
+/* Steps that run one after another on a chunk: the first of pass->steps. */
 struct segment {
     struct pass *pass;
     bool clear; /* the partial gradients start here */
     size_t count;
-    struct {
-        step_function *run;
-        const struct layer *layer;
-    } steps[MOST_STEPS];
 };
 
 static void run_block(void *context, size_t block, unsigned worker)
@@ -323,7 +325,7 @@ static void run_block(void *context, size_t block, unsigned worker)
         struct span span = {block, first, smaller(pass->chunk, end - first), worker};
 
         for (size_t i = 0; i < segment->count; i++)
-            segment->steps[i].run(pass, segment->steps[i].layer, &span);
+            pass->steps[i].run(pass, pass->steps[i].layer, &span);
     }
 }
 
@@ -343,10 +345,8 @@ static void run_segment(struct segment *segment)
 
 static void add_step(struct segment *segment, step_function *run, const struct layer *layer)
 {
-    if (run) {
-        segment->steps[segment->count].run = run;
-        segment->steps[segment->count++].layer = layer;
-    }
+    if (run)
+        segment->pass->steps[segment->count++] = (struct step){run, layer};
 }
 
 static bool is_backward(enum phase phase)

@@ -56,8 +56,8 @@ test_that 'wrong usage is refused' '
     fails 2 "out of range" sc-gen cbf --imbalance 1.5
     fails 2 "out of range" sc-gen cbf --correlation 1
     fails 2 "too small" sc-gen planted --pattern 1
-    fails 2 "cannot both go to" sc-gen cbf -o same --truth same
-    fails 2 "cannot both go to" sc-gen cbf --truth -
+    fails 2 "are the same file" sc-gen cbf -o same --truth same
+    fails 2 "are the same file" sc-gen cbf --truth -
 '
 test_that 'what cannot be made is refused and leaves no file' '
     fails 1 "do not fit into 20 steps" sc-gen planted -L 20 -o none.npy --truth none.tsv

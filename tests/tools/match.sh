@@ -232,7 +232,7 @@ test_that 'what does not fit is refused with the reason and leaves no file' '
     fails 2 "--rate-rate is of no use to unroll" sc-match -m unroll --rate-rate 1 train.npy -o none
     fails 2 "is none of: dc, dsa, dm, mtt, condtsc" sc-match -m best train.npy -o none
     fails 2 "is too small" sc-match -n 0 train.npy -o none
-    fails 1 "train.npy: condtsc needs experts of two towers" \
+    fails 1 "sc-match: condtsc needs experts of two towers" \
         sc-match -m condtsc -x experts.npy train.npy -o none
     fails 1 "experts of 12 epochs are too short to look 13 epochs ahead" \
         sc-match -m mtt -x experts.npy --expert-epochs 13 train.npy -o none

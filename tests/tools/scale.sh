@@ -66,8 +66,8 @@ test_that 'wrong usage is refused' '
     fails 2 "one of the two" sc-scale --with scale.npy --save none.npy raw.npy
     fails 2 "--per-series keeps no statistics" sc-scale --per-series --save none.npy raw.npy
     fails 2 "only one of the set" sc-scale --with -
-    fails 2 "cannot both go to" sc-scale raw.npy --save -
-    fails 2 "cannot both go to" sc-scale raw.npy -o none.npy --save none.npy
+    fails 2 "are the same file" sc-scale raw.npy --save -
+    fails 2 "are the same file" sc-scale raw.npy -o none.npy --save none.npy
 '
 test_that 'bad input is refused and leaves no file' '
     sc-gen planted -n 10 -C 2 -o two.npy

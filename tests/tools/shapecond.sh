@@ -36,7 +36,7 @@ test_that 'a stage that fails ends the run with its message and leaves nothing' 
     fails 1 "none.npy: No such file" shapecond none.npy -o none
     fails 2 "which set" shapecond -o none
     fails 2 "needs -o FILE" shapecond train.npy --test train.npy
-    TMPDIR=$PWD/tmp fails 1 "sc-teacher failed" shapecond train.npy --network "cnn depth=99" -o none
+    TMPDIR=$PWD/tmp fails 1 "sc-teacher failed" shapecond train.npy --network "cnn features=7" -o none
     test ! -e none
     test -z "$(ls -A tmp)"
 '
@@ -52,6 +52,11 @@ test_that 'what a stage would fail on is said before the work, of the file that 
     fails 1 "of 40 has no series" shapecond holes.npy -o none
     grep -q "^shapecond: holes.npy: class" .stderr
     fails 2 "it must be a file" shapecond - -o none
+    fails 2 "it must be a file" shapecond train.npy --validate - -o none
+    for network in "" "rnn" "cnn depth=99" "cnn depth=16" "cnn channels=7"; do
+        fails 2 "--network: " shapecond train.npy --network "$network" -o none
+        refute grep "^+" .stderr
+    done
     test ! -e none
 '
 test_that 'a set of one series per class is condensed without any held out' '
@@ -115,6 +120,92 @@ test_that 'a signal within a stage ends it and the run' '
         test -z "$(ls -A tmp)"
         refute grep -l "$PWD/[t]mp/shapecond-" /proc/[0-9]*/cmdline
     done
+'
+# A run that is in the middle of a long stage; its number is in $job, that of the stage in $stage.
+# A shell has some signals ignored in the background, and so may whoever started it: env(1) is told.
+long_run() {
+    TMPDIR=$PWD/tmp env "$@" shapecond -q --plain train.npy --steps 10000000 -o none &
+    job=$!
+    stage=
+    until stage_runs; do
+        sleep 0.05
+        kill -0 "$job"
+        stage=$(grep -lsE "^PPid:[[:space:]]*$job\$" /proc/[0-9]*/status | tr -dc "0-9")
+    done
+}
+stage_runs() { test "$(cat "/proc/$stage/comm" 2>/dev/null)" = sc-teacher; }
+# It is gone within two seconds.
+stage_ends() {
+    for _ in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20; do
+        stage_runs || return 0
+        sleep 0.1
+    done
+    return 1
+}
+test_that 'every signal that can be caught ends stage and run, and leaves nothing' '
+    ulimit -c 0
+    for signal in QUIT:3 USR1:10 USR2:12 ALRM:14 XCPU:24; do
+        long_run --default-signal
+        kill -s ${signal%:*} $job
+        got=0
+        wait $job || got=$?
+        test $got = $((128 + ${signal#*:}))
+        refute stage_runs
+        test -z "$(ls -A tmp)"
+        test ! -e none
+    done
+'
+test_that 'a stage dies with shapecond, and the next run removes what it left' '
+    long_run --default-signal
+    kill -s KILL $job
+    wait $job || true
+    stage_ends
+    test ! -e none
+    test "$(ls tmp | wc -l)" = 1
+    # Nobody listens to TERM, which a stage would get otherwise.
+    long_run --ignore-signal=TERM
+    kill -s KILL $job
+    wait $job || true
+    stage_ends
+    # What does not belong to a dead run stays: a folder in use, and files of others.
+    mkdir tmp/shapecond-run-mine tmp/shapecond-abcdef
+    touch tmp/shapecond-run-mine/file tmp/shapecond-abcdef/file
+    long_run --default-signal
+    test "$(ls tmp | wc -l)" = 3
+    cp -r tmp held
+    TMPDIR=$PWD/tmp shapecond -q train.npy --spc 1 --steps 1 --refine 0 --plain -o quick.npy
+    test -s quick.npy
+    test "$(ls -R tmp)" = "$(ls -R held | sed "s/^held/tmp/")"
+    stage_runs
+    kill $job
+    wait $job || true
+    test "$(ls tmp | wc -l)" = 2
+    rm -r tmp/* held
+'
+test_that 'names that look like options are files' '
+    mkdir -p dash/-tmp
+    cp train.npy dash/-oevil
+    (
+        cd dash
+        TMPDIR=-tmp shapecond -q --plain --spc 1 --steps 2 --validate -oevil --test -oevil -o -out \
+            -- -oevil <../short.npy >scores
+        grep "^mean" scores
+        shapecond -q --plain --spc 1 --steps 2 --keep -stages -o out -- -oevil
+    )
+    test -s dash/-out
+    test -s dash/out
+    test -s dash/-stages/teacher.tch
+    test "$(ls -A dash)" = "$(printf "%s\n" -oevil -out -stages -tmp out scores)"
+    test -z "$(ls -A dash/-tmp)"
+'
+quoted="\$'odd\\x1b[2J\\'name.npy'"
+test_that 'a name that is not printable is said so that a shell can read it back' '
+    name=$(printf "odd\033[2J\047name.npy")
+    cp train.npy "$name"
+    shapecond --spc 1 --steps 2 --refine 0 --plain --keep odd -o quick.npy "$name" 2>said
+    test -z "$(tr -d "\n" <said | LC_ALL=C tr -d "[:print:]")"
+    cat said
+    grep -qF "$quoted" said
 '
 test_that 'series of a few steps get a network that they do not vanish in' '
     for length in 1 2 4 7; do

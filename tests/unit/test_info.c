@@ -7,6 +7,28 @@
 #include "data/info.h"
 #include "data/summary.h"
 
+/* These take the place of the C library's: the one with this number has no memory. */
+static int failing_call, calls;
+
+static bool fails_now(void)
+{
+    return failing_call && ++calls == failing_call;
+}
+
+char *strdup(const char *text)
+{
+    char *copy = fails_now() ? NULL : malloc(strlen(text) + 1);
+
+    return copy ? strcpy(copy, text) : NULL;
+}
+
+void *aligned_alloc(size_t alignment, size_t size)
+{
+    void *memory;
+
+    return fails_now() || posix_memalign(&memory, alignment, size) ? NULL : memory;
+}
+
 static void a_summary_is_that_of_the_definition(void **state)
 {
     double values[2000], sum = 0, squares = 0;
@@ -92,6 +114,32 @@ static void arrays_are_told_as_they_are_stored(void **state)
     assert_true(info.all.least == 1 && info.all.greatest == 5 && info.all.mean == 3);
     assert_int_equal(info.bytes, size);
     info_free(&info);
+    info_free(&info);
+}
+
+static void lack_of_memory_is_an_error_and_no_reason_to_be_no_dataset(void **state)
+{
+    const double series[] = {1, 2, 3, 4};
+    const uint32_t notes[] = {'n', 'o', 't', 'e'};
+    struct error *error;
+    struct info info;
+    char file[600];
+    size_t size;
+
+    (void)state;
+    size = put_array(file, "<f8", "False", "(2, 2)", series, sizeof series);
+    size += put_array(file + size, "<U4", "False", "()", notes, sizeof notes);
+    for (failing_call = 1;; failing_call++) {
+        calls = 0;
+        error = info_read_memory(file, size, &info);
+        if (calls < failing_call)
+            break;
+        assert_fails("out of memory", error);
+    }
+    assert_ok(error);
+    assert_int_equal(info.kind, INFO_DATASET);
+    assert_true(failing_call > 3);
+    failing_call = 0;
     info_free(&info);
 }
 
@@ -225,6 +273,7 @@ int main(void)
         cmocka_unit_test(a_summary_is_that_of_the_definition),
         cmocka_unit_test(what_is_not_finite_is_counted_and_left_out),
         cmocka_unit_test(arrays_are_told_as_they_are_stored),
+        cmocka_unit_test(lack_of_memory_is_an_error_and_no_reason_to_be_no_dataset),
         cmocka_unit_test(what_is_no_dataset_is_shown_with_the_reason),
         cmocka_unit_test(pools_are_recognised_and_notes_come_line_by_line),
         cmocka_unit_test(bad_files_are_refused),

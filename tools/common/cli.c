@@ -10,9 +10,13 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "base/coprocess.h"
 #include "base/parallel.h"
+#include "base/text.h"
+#include "common/claims.h"
+#include "common/process.h"
 #include "common/progress.h"
+#include "file.h"
+#include "mapped.h"
 
 /* The program that runs, for messages and provenance. */
 static const struct cli_program *current;
@@ -22,7 +26,7 @@ static char *recorded;
 static const char *recorded_device;
 
 static const struct cli_option common_options[] = {
-    {'o', "output", "FILE", CLI_FILE, CLI_AT(cli_common, output),
+    {'o', "output", "FILE", CLI_OUTPUT, CLI_AT(cli_common, output),
      "write to FILE instead of standard output"},
     {0, "seed", "N", CLI_SEED, CLI_AT(cli_common, seed), "seed of all random choices"},
     {0, "threads", "N", CLI_SIZE, CLI_AT(cli_common, threads),
@@ -35,12 +39,25 @@ static const struct cli_option common_options[] = {
 
 /* ---- Messages ---- */
 
+/* The one place that messages go through, so that nothing in them, such as a class name of a file,
+ * can play tricks on a terminal. */
 static void message(const char *format, va_list arguments)
 {
+    char fallback[512], *text;
+    va_list again;
+
+    va_copy(again, arguments);
+    if (vasprintf(&text, format, arguments) < 0) {
+        vsnprintf(fallback, sizeof fallback, format, again);
+        text = fallback;
+    }
+    va_end(again);
     progress_end();
     fprintf(stderr, "%s: ", current->name);
-    vfprintf(stderr, format, arguments);
+    text_escape(stderr, text);
     fputc('\n', stderr);
+    if (text != fallback)
+        free(text);
 }
 
 void cli_usage(const char *format, ...)
@@ -145,6 +162,13 @@ static void print_options(const struct cli_option *option, const void *options)
     }
 }
 
+_Noreturn static void end_of_help(void)
+{
+    if (fflush(stdout))
+        cli_check(error_system("standard output"));
+    exit(0);
+}
+
 _Noreturn static void print_help(const void *options)
 {
     printf("Usage: %s [OPTION]... %s\n%s\n\n", current->name, current->arguments, current->summary);
@@ -155,7 +179,7 @@ _Noreturn static void print_help(const void *options)
     if (current->notes)
         printf("\n%s\n", current->notes);
     printf("\nMore: man %s\n", current->name);
-    exit(fflush(stdout) ? 1 : 0);
+    end_of_help();
 }
 
 /* ---- Values ---- */
@@ -227,7 +251,8 @@ static void record(const struct cli_option *option, const char *text)
 {
     char *longer;
 
-    if (option->unrecorded || option->type == CLI_FILE || option->type == CLI_SEED)
+    if (option->unrecorded || option->type == CLI_FILE || option->type == CLI_OUTPUT ||
+        option->type == CLI_FOLDER || option->type == CLI_SEED)
         return;
     if (asprintf(&longer, "%s --%s%s%s", recorded ? recorded : "", option->name, text ? "=" : "",
                  text ? text : "") < 0)
@@ -255,6 +280,8 @@ static void set_option(const struct cli_option *option, const char *text, void *
         break;
     case CLI_TEXT:
     case CLI_FILE:
+    case CLI_OUTPUT:
+    case CLI_FOLDER:
         *(const char **)member = text;
         break;
     case CLI_CHOICE:
@@ -298,7 +325,7 @@ static int parse_long(char **argv, void *options)
         print_help(options);
     if (strcmp(name, "version") == 0) {
         printf("%s (shapecond) %s\n", current->name, SHAPECOND_VERSION);
-        exit(fflush(stdout) ? 1 : 0);
+        end_of_help();
     }
     option = find_option(0, name, length);
     if (!option)
@@ -335,31 +362,6 @@ static int parse_letters(char **argv, void *options)
     return 1;
 }
 
-/* Leaves no temporary files and no child behind. */
-static void clean_up(int signal_number)
-{
-    output_abort_all_from_signal();
-    coprocess_kill_from_signal();
-    signal(signal_number, SIG_DFL);
-    raise(signal_number);
-}
-
-static void catch_signals(void)
-{
-    static const int fatal[] = {SIGHUP, SIGINT, SIGTERM, SIGPIPE};
-    struct sigaction action = {.sa_handler = clean_up};
-
-    for (size_t i = 0; i < sizeof fatal / sizeof *fatal; i++) {
-        struct sigaction before;
-
-        /* What was ignored when the program started stays ignored (nohup). */
-        if (sigaction(fatal[i], NULL, &before) == 0 && before.sa_handler != SIG_IGN)
-            sigaction(fatal[i], &action, NULL);
-    }
-    /* A file that may not grow any more is an error of writing, like a full disk. */
-    signal(SIGXFSZ, SIG_IGN);
-}
-
 /* What no program can make sense of. */
 static void check_files(const struct cli_common *common)
 {
@@ -371,6 +373,38 @@ static void check_files(const struct cli_common *common)
         cli_usage("standard input can be read once only");
     if (common->output[0] == '\0')
         cli_usage("--output needs a file name");
+}
+
+/* Claims the files that the option names, if it was given. */
+static void claim_option(const struct cli_option *option, const void *options)
+{
+    const void *member = (const char *)options + option->offset;
+    bool written = option->type == CLI_OUTPUT;
+
+    if (option->type == CLI_TEXTS && option->reads) {
+        const struct cli_texts *texts = member;
+
+        for (size_t i = 0; i < texts->count; i++)
+            claims_add(option->name, texts->items[i], false);
+    }
+    if ((written || option->type == CLI_FILE || (option->type == CLI_TEXT && option->reads)) &&
+        *(const char *const *)member)
+        claims_add(option->name, *(const char *const *)member, written);
+}
+
+/* A program reads standard input where it could be given another file. */
+static void claim_files(const struct cli_common *common, const void *options)
+{
+    size_t wanted = current->most_files == SIZE_MAX ? 1 : current->most_files;
+
+    for (size_t i = 0; !current->words && i < common->file_count; i++)
+        claims_add(NULL, common->files[i], false);
+    if (!current->words && common->file_count < wanted)
+        claims_add(NULL, "-", false);
+    for (const struct cli_option *option = current->options; option->name; option++)
+        claim_option(option, options);
+    if (!current->prefix)
+        claims_add("output", common->output, true);
 }
 
 /* For whoever runs several programs at once and would have to tell each of them. */
@@ -388,6 +422,7 @@ void cli_parse(int argc, char **argv, const struct cli_program *program, void *o
     struct cli_common *common = options;
     bool only_files = false;
 
+    process_open_streams();
     current = program;
     common->output = "-";
     threads_of_environment(common);
@@ -410,9 +445,10 @@ void cli_parse(int argc, char **argv, const struct cli_program *program, void *o
     if (common->file_count > program->most_files)
         cli_usage("one argument too many: '%s'", common->files[program->most_files]);
     check_files(common);
+    claim_files(common, options);
     quiet = common->quiet;
     parallel_set_threads((unsigned)common->threads);
-    catch_signals();
+    process_catch_signals(program->name);
 }
 
 const char *cli_input(const struct cli_common *common)
@@ -476,8 +512,23 @@ static const char *shown_output(const char *path)
     return strcmp(path, "-") == 0 ? "standard output" : path;
 }
 
+/* An input that was cut off is not what the result would be taken for; one that was only written to
+ * may have been so for nothing. */
+static void check_inputs(void)
+{
+    bool cut;
+    const char *path = mapped_changed(&cut);
+
+    if (path && cut)
+        cli_check(error_make("%s: was truncated while it was in use", file_shown(path)));
+    if (path)
+        cli_warn("%s: was changed while it was in use: the result may be of either version",
+                 file_shown(path));
+}
+
 void cli_finish_output(struct output *output, const char *path, struct error *error)
 {
+    check_inputs();
     if (error) {
         output_abort(output);
         cli_check(error_in(shown_output(path), error));
@@ -491,14 +542,24 @@ void cli_stage_dataset(const char *path, const struct dataset *dataset, struct o
     cli_check(error_in(shown_output(path), dataset_write(output->stream, dataset)));
 }
 
-void cli_commit(struct output *outputs, const char *const *paths, size_t count)
+void cli_commit(struct output *outputs, size_t count)
 {
-    for (size_t i = 0; i < count; i++) {
-        if (fflush(outputs[i].stream) || ferror(outputs[i].stream))
-            cli_check(error_system(shown_output(paths[i])));
-    }
-    for (size_t i = 0; i < count; i++)
-        cli_check(output_commit(&outputs[i]));
+    struct error *error;
+
+    check_inputs();
+    error = output_commit_all(outputs, count);
+    process_check_stopped();
+    cli_check(error);
+}
+
+void cli_remove_checkpoint(const char *path)
+{
+    char *file = path ? realpath(path, NULL) : NULL; /* a link stays */
+
+    /* Two names can still be of one file, where capital letters do not count for example. */
+    if (file && !claims_other("checkpoint", path) && unlink(file) && errno != ENOENT)
+        cli_check(error_system(path));
+    free(file);
 }
 
 void cli_write_dataset(const struct cli_common *common, struct dataset *dataset,

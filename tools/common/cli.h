@@ -23,12 +23,14 @@
 #include "slp.h"
 
 enum cli_type {
-    CLI_FLAG,   /* bool: no argument */
-    CLI_SIZE,   /* size_t between low and high (high 0: no limit) */
-    CLI_SEED,   /* uint64_t */
-    CLI_REAL,   /* double between low and high (both 0: no limit) */
-    CLI_TEXT,   /* const char * */
-    CLI_FILE,   /* const char *: a path, which provenance leaves out (the digest says more) */
+    CLI_FLAG, /* bool: no argument */
+    CLI_SIZE, /* size_t between low and high (high 0: no limit) */
+    CLI_SEED, /* uint64_t */
+    CLI_REAL, /* double between low and high (both 0: no limit) */
+    CLI_TEXT, /* const char * */
+    CLI_FILE, /* const char *: a path to read, which provenance leaves out (the digest says more) */
+    CLI_OUTPUT, /* const char *: a path to write */
+    CLI_FOLDER, /* const char * */
     CLI_CHOICE, /* int: index into choices */
     CLI_TEXTS,  /* struct cli_texts: may be given more than once */
 };
@@ -48,6 +50,7 @@ struct cli_option {
     double low, high;
     const char *const *choices; /* ends with NULL */
     bool unrecorded;            /* does not change the result, so provenance leaves it out */
+    bool reads;                 /* text that names a file, or may, which is read */
 };
 
 #define CLI_AT(options, member) offsetof(struct options, member)
@@ -69,12 +72,15 @@ struct cli_program {
     size_t most_files;                /* how many arguments it takes at most */
     bool random;                      /* the seed changes the result */
     bool words;                       /* the arguments are words that provenance keeps, not files */
+    bool prefix;                      /* -o is not a file: the tool claims its outputs itself */
     const char *notes;                /* more for --help, or NULL */
 };
 
 /* Reads the command line into options, whose defaults the caller has set (seed, threads and quiet
- * start as 0, threads as what SHAPECOND_THREADS says).  Handles --help and --version, sets the
- * thread count, installs signal handlers that remove temporary files and end a child. */
+ * start as 0, threads as what SHAPECOND_THREADS says).  To be called before anything is opened:
+ * opens standard streams that are closed.  Handles --help and --version, refuses files that have
+ * two uses (claims.h), sets the thread count, installs signal handlers that remove temporary files
+ * and end a child (process.h). */
 void cli_parse(int argc, char **argv, const struct cli_program *program, void *options);
 
 /* Prints "program: message" and exits with 1 if there is an error. */
@@ -109,8 +115,12 @@ void cli_write_pool(const struct cli_common *common, struct shapelet_pool *pool,
 /* For tools that write several files: opens the path and writes the dataset, which takes its name
  * only in cli_commit. */
 void cli_stage_dataset(const char *path, const struct dataset *dataset, struct output *output);
-/* Puts outputs in place, but none before all of them have been written in full. */
-void cli_commit(struct output *outputs, const char *const *paths, size_t count);
+/* Puts outputs in place, but none before all of them have been written in full; -o comes first in
+ * the list (output_commit_all). */
+void cli_commit(struct output *outputs, size_t count);
+
+/* Removes the checkpoint of a run that is done, if there is one. */
+void cli_remove_checkpoint(const char *path);
 
 /* A usage error if binary data would go to a terminal. */
 void cli_refuse_terminal(const char *path);

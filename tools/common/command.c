@@ -1,20 +1,22 @@
 #include "common/command.h"
 
 #include <errno.h>
-#include <ftw.h>
+#include <fcntl.h>
 #include <limits.h>
 #include <signal.h>
-#include <spawn.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
-extern char **environ;
+#include "base/text.h"
+#include "common/process.h"
 
-enum { MOST_WORDS = 64 };
+const char command_none[] = "";
 
 /* The program that runs now, and the signal that ends all: it is passed on to the program, and no
  * other is started.  Only then this process, which outlives its children to clean up behind them,
@@ -22,25 +24,14 @@ enum { MOST_WORDS = 64 };
 static volatile pid_t running;
 static volatile sig_atomic_t stopped_by;
 
+/* What command_end has to see to, however the process exits. */
+static struct command_runner *active;
+
 static void stop(int signal_number)
 {
     stopped_by = signal_number;
     if (running > 0)
         kill(running, signal_number);
-}
-
-static void catch_signals(void)
-{
-    static const int fatal[] = {SIGHUP, SIGINT, SIGTERM, SIGPIPE};
-    struct sigaction action = {.sa_handler = stop, .sa_flags = SA_RESTART};
-
-    for (size_t i = 0; i < sizeof fatal / sizeof *fatal; i++) {
-        struct sigaction before;
-
-        /* What was ignored when the program started stays ignored (nohup). */
-        if (sigaction(fatal[i], NULL, &before) == 0 && before.sa_handler != SIG_IGN)
-            sigaction(fatal[i], &action, NULL);
-    }
 }
 
 /* Ends by the signal that came, if one did. */
@@ -51,57 +42,72 @@ static void check_stopped(struct command_runner *runner)
     if (!signal_number)
         return;
     command_end(runner);
-    signal(signal_number, SIG_DFL);
-    raise(signal_number);
+    process_end_by(signal_number);
+}
+
+static void end_active(void)
+{
+    if (active)
+        command_end(active);
 }
 
 void command_begin(struct command_runner *runner, const char *folder,
                    const struct cli_common *common)
 {
-    const char *base = getenv("TMPDIR");
-
-    *runner = (struct command_runner){.temporary = !folder, .common = common};
-    catch_signals();
+    *runner = (struct command_runner){.common = common, .temporary.lock = -1};
+    process_on_signal(stop);
+    signal(SIGCHLD, SIG_DFL); /* where it is ignored, nobody would know how a program ended */
     if (folder) {
-        runner->folder = strdup(folder);
+        runner->folder = command_name(runner, folder);
         if (mkdir(folder, 0777) && errno != EEXIST)
             cli_check(error_system(folder));
-    } else if (asprintf(&runner->folder, "%s/shapecond-XXXXXX", base ? base : "/tmp") < 0) {
-        runner->folder = NULL;
-    } else if (!mkdtemp(runner->folder)) {
-        cli_check(error_system(runner->folder));
+        return;
     }
-    if (!runner->folder)
-        cli_check(error_memory("a file name"));
-}
-
-static int remove_entry(const char *path, const struct stat *status, int kind, struct FTW *walk)
-{
-    (void)status;
-    (void)kind;
-    (void)walk;
-    return remove(path);
+    cli_check(folder_make(&runner->temporary));
+    runner->folder = runner->temporary.path;
+    active = runner;
+    atexit(end_active);
 }
 
 void command_end(struct command_runner *runner)
 {
-    if (runner->temporary)
-        nftw(runner->folder, remove_entry, 8, FTW_DEPTH | FTW_PHYS);
-    for (size_t i = 0; i < runner->file_count; i++)
-        free(runner->files[i]);
-    free(runner->folder);
-    *runner = (struct command_runner){0};
+    active = NULL;
+    if (runner->temporary.path)
+        folder_remove(&runner->temporary);
+    for (size_t i = 0; i < runner->name_count; i++)
+        free(runner->names[i]);
+    free(runner->names);
+    *runner = (struct command_runner){.temporary.lock = -1};
+}
+
+/* Keeps the string until command_end. */
+static const char *keep(struct command_runner *runner, char *name)
+{
+    char **more =
+        name ? realloc(runner->names, (runner->name_count + 1) * sizeof *runner->names) : NULL;
+
+    if (!more)
+        cli_check(error_memory("a file name"));
+    runner->names = more;
+    return runner->names[runner->name_count++] = name;
 }
 
 const char *command_file(struct command_runner *runner, const char *name)
 {
     char *path;
 
-    if (runner->file_count == COMMAND_MOST_FILES ||
-        asprintf(&path, "%s/%s", runner->folder, name) < 0)
-        cli_check(error_memory("a file name"));
-    runner->files[runner->file_count++] = path;
-    return path;
+    if (asprintf(&path, "%s/%s", runner->folder, name) < 0)
+        path = NULL;
+    return keep(runner, path);
+}
+
+const char *command_name(struct command_runner *runner, const char *path)
+{
+    char *safe;
+
+    if (asprintf(&safe, "%s%s", path[0] == '-' ? "./" : "", path) < 0)
+        safe = NULL;
+    return keep(runner, safe);
 }
 
 /* Where the program is: beside this one. */
@@ -119,20 +125,50 @@ static char *program_path(const char *program)
     return path;
 }
 
+static bool is_plain(const char *word)
+{
+    return *word && strspn(word, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
+                                 "-_./=,:+%@") == strlen(word);
+}
+
+static bool is_printable(const char *word)
+{
+    size_t bytes;
+
+    for (size_t length = strlen(word); length; length -= bytes, word += bytes) {
+        bytes = text_printable(word, length);
+        if (bytes == 0)
+            return false;
+    }
+    return true;
+}
+
+/* In quotes: '...', or $'...' with escapes, as bash and others have it. */
+static void say_quoted(const char *word)
+{
+    bool printable = is_printable(word);
+
+    fputs(printable ? " '" : " $'", stderr);
+    for (const char *c = word; *c; c++) {
+        if (printable)
+            fputs(*c == '\'' ? "'\\''" : (char[]){*c, '\0'}, stderr);
+        else if (*c == '\'' || *c == '\\')
+            fprintf(stderr, "\\%c", *c);
+        else
+            fprintf(stderr, *c >= ' ' && *c < 0x7f ? "%c" : "\\x%02x", (unsigned char)*c);
+    }
+    fputc('\'', stderr);
+}
+
 /* As it can be pasted into a shell. */
 static void say(const char *const *words)
 {
     fputs("+", stderr);
     for (; *words; words++) {
-        if (strspn(*words, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
-                           "-_./=,:+%@") == strlen(*words))
+        if (is_plain(*words))
             fprintf(stderr, " %s", *words);
-        else {
-            fputs(" '", stderr);
-            for (const char *c = *words; *c; c++)
-                fputs(*c == '\'' ? "'\\''" : (char[]){*c, '\0'}, stderr);
-            fputc('\'', stderr);
-        }
+        else
+            say_quoted(*words);
     }
     fputc('\n', stderr);
 }
@@ -143,27 +179,52 @@ static void fail(struct command_runner *runner, const char *program, const char 
     cli_check(error_make("%s %s", program, how));
 }
 
-/* Starts the program; no signal may come before it is known whom to pass it on to. */
-static bool start(const char *path, const char *const *words)
-{
-    posix_spawnattr_t attributes;
-    sigset_t all, before;
-    pid_t child = 0;
-    bool started = false;
+/* ---- Starting a program and waiting for it ---- */
 
-    if (!path || posix_spawnattr_init(&attributes))
-        return false;
+enum { CANNOT_START = 127 }; /* as shells have it */
+
+/* What the kernel sends a program when this process is gone: SIGTERM, upon which it removes its
+ * temporary files, unless it would not get it. */
+static int death_signal(const sigset_t *mask)
+{
+    struct sigaction action;
+    bool deaf = sigismember(mask, SIGTERM) == 1 ||
+                (sigaction(SIGTERM, NULL, &action) == 0 && action.sa_handler == SIG_IGN);
+
+    return deaf ? SIGKILL : SIGTERM;
+}
+
+/* In the child.  The signal for the death of its parent comes when the thread that started it ends,
+ * which is the main thread; it is lost if that was before the request. */
+_Noreturn static void become(const char *path, const char *const *words, pid_t parent, int lock,
+                             const sigset_t *mask)
+{
+    prctl(PR_SET_PDEATHSIG, death_signal(mask));
+    if (getppid() == parent) {
+        if (lock >= 0)
+            fcntl(lock, F_SETFD, 0); /* the folder is in use for as long as the program runs */
+        process_default_signals();
+        sigprocmask(SIG_SETMASK, mask, NULL);
+        execvp(path, (char *const *)(uintptr_t)words);
+    }
+    _exit(CANNOT_START);
+}
+
+/* Starts the program; no signal may come before it is known whom to pass it on to. */
+static bool start(const char *path, const char *const *words, int lock)
+{
+    pid_t parent = getpid(), child = -1;
+    sigset_t all, before;
+
     sigfillset(&all);
     sigprocmask(SIG_BLOCK, &all, &before);
-    posix_spawnattr_setsigmask(&attributes, &before);
-    posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGMASK);
     if (!stopped_by)
-        started = !posix_spawnp(&child, path, NULL, &attributes, (char *const *)(uintptr_t)words,
-                                environ);
-    running = started ? child : 0;
+        child = fork();
+    if (child == 0)
+        become(path, words, parent, lock, &before);
+    running = child > 0 ? child : 0;
     sigprocmask(SIG_SETMASK, &before, NULL);
-    posix_spawnattr_destroy(&attributes);
-    return started;
+    return child > 0;
 }
 
 /* Its status.  It is forgotten only when no signal can go to it any more. */
@@ -171,7 +232,7 @@ static int finish(void)
 {
     siginfo_t info;
     pid_t child = running;
-    int status = 0;
+    int status = -1;
 
     while (waitid(P_PID, (id_t)child, &info, WEXITED | WNOWAIT) && errno == EINTR)
         ;
@@ -181,32 +242,51 @@ static int finish(void)
     return status;
 }
 
+/* The words and what all programs get; NULL if memory ran out. */
+static const char **all_words(const struct cli_common *common, const char *program,
+                              const char *const *words, const char *seed, const char *threads)
+{
+    size_t given = 0, count = 0;
+    const char **all;
+
+    while (words[given])
+        given++;
+    all = calloc(given + 5, sizeof *all);
+    if (!all)
+        return NULL;
+    all[count++] = program;
+    for (size_t i = 0; i < given; i++) {
+        if (words[i] != command_none)
+            all[count++] = words[i];
+    }
+    all[count++] = seed;
+    if (!common->quiet)
+        say(all);
+    all[count++] = threads;
+    if (common->quiet)
+        all[count] = "--quiet";
+    return all;
+}
+
 void command_run(struct command_runner *runner, const char *program, const char *const *words)
 {
     char seed[32], threads[32], *path = program_path(program);
-    const char *all[MOST_WORDS] = {program};
-    size_t count = 1;
+    const char **all;
     bool started;
     int status = 0;
 
-    for (; *words && count < MOST_WORDS - 6; words++) {
-        if (**words)
-            all[count++] = *words;
-    }
     snprintf(seed, sizeof seed, "--seed=%llu", (unsigned long long)runner->common->seed);
-    all[count++] = seed;
-    if (!runner->common->quiet)
-        say(all);
     snprintf(threads, sizeof threads, "--threads=%zu", runner->common->threads);
-    all[count++] = threads;
-    if (runner->common->quiet)
-        all[count++] = "--quiet";
-    started = start(path, all);
+    all = path ? all_words(runner->common, program, words, seed, threads) : NULL;
+    if (!all)
+        cli_check(error_memory("a command"));
+    started = start(path, all, runner->temporary.lock);
     free(path);
+    free(all);
     if (started)
         status = finish();
     check_stopped(runner);
-    if (!started)
+    if (!started || (WIFEXITED(status) && WEXITSTATUS(status) == CANNOT_START))
         fail(runner, program, "cannot be started");
     if (WIFSIGNALED(status))
         fail(runner, program, "was stopped by a signal");

@@ -2,34 +2,39 @@
 #ifndef SC_COMMAND_H
 #define SC_COMMAND_H
 
-#include <stdbool.h>
-
 #include "common/cli.h"
-
-enum { COMMAND_MOST_FILES = 64 };
+#include "common/folder.h"
 
 struct command_runner {
-    char *folder;   /* of the files between the programs */
-    bool temporary; /* goes when the run ends */
+    const char *folder;      /* of the files between the programs */
+    struct folder temporary; /* that folder, unless the user named one */
     const struct cli_common *common;
-    char *files[COMMAND_MOST_FILES]; /* names that command_file gave */
-    size_t file_count;
+    char **names; /* that command_file and command_name gave */
+    size_t name_count;
 };
 
 /* Uses the folder (made if it is not there), or a temporary one for NULL. */
 void command_begin(struct command_runner *runner, const char *folder,
                    const struct cli_common *common);
 
-/* Removes a temporary folder.  Also done when a program fails. */
+/* Removes a temporary folder.  Also done when a program fails, when this one exits and when it is
+ * ended by a signal; one that SIGKILL ended leaves it to the next (folder.h). */
 void command_end(struct command_runner *runner);
 
 /* A file of the folder; the string lives until command_end. */
 const char *command_file(struct command_runner *runner, const char *name);
 
+/* A path as a program takes it for one, never for an option; lives as long. */
+const char *command_name(struct command_runner *runner, const char *path);
+
+/* Stands for a word that is left out. */
+extern const char command_none[];
+
 /* Says the command on standard error (unless --quiet) and runs it with the seed and threads of this
  * program; a program that fails ends this one, too, and so does a signal to this one, which the
- * program gets as well and which may come between two programs.  The words end with NULL; empty
- * ones are left out.  Programs are taken from the folder that this one is in. */
+ * program gets as well and which may come between two programs.  A program does not outlive this
+ * one, whatever ends it.  The words end with NULL.  Programs are taken from the folder that this
+ * one is in. */
 void command_run(struct command_runner *runner, const char *program, const char *const *words);
 
 #define COMMAND(runner, program, ...)                                                              \

@@ -72,6 +72,11 @@ void progress_update(size_t done, const char *text)
     pthread_mutex_unlock(&bar.lock);
 }
 
+bool progress_is_drawn(void)
+{
+    return bar.active && bar.drawn > 0;
+}
+
 void progress_end(void)
 {
     pthread_mutex_lock(&bar.lock);

@@ -16,4 +16,7 @@ void progress_update(size_t done, const char *text);
 /* Wipes the bar.  Also safe when none was started. */
 void progress_end(void);
 
+/* Whether there is a bar on the terminal now.  Safe in a signal handler. */
+bool progress_is_drawn(void);
+
 #endif

@@ -1,0 +1,163 @@
+#include "mapped.h"
+
+#include <limits.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+struct mapped {
+    struct mapped *next;
+    const char *base;
+    size_t size;
+    struct stat before; /* the file when it was mapped */
+    bool known;         /* before is of that file */
+    char path[];
+};
+
+/* Taken for moments, in which no data of a file is touched: so SIGBUS does not come then, and its
+ * handler can take it, too. */
+static atomic_flag busy = ATOMIC_FLAG_INIT;
+static struct mapped *all;
+
+/* The first file that was found to have changed when it was removed. */
+static struct {
+    char path[PATH_MAX];
+    bool cut;
+} changed;
+
+static void lock(void)
+{
+    while (atomic_flag_test_and_set(&busy))
+        ;
+}
+
+static void unlock(void)
+{
+    atomic_flag_clear(&busy);
+}
+
+static bool look(const char *path, struct stat *status)
+{
+    return (strcmp(path, "-") == 0 ? fstat(STDIN_FILENO, status) : stat(path, status)) == 0;
+}
+
+static bool has_changed(const struct mapped *mapped, bool *cut)
+{
+    struct stat now;
+
+    *cut = false;
+    if (!mapped->known || !look(mapped->path, &now) || now.st_dev != mapped->before.st_dev ||
+        now.st_ino != mapped->before.st_ino)
+        return false;
+    *cut = (size_t)now.st_size < mapped->size;
+    return *cut || now.st_mtim.tv_sec != mapped->before.st_mtim.tv_sec ||
+           now.st_mtim.tv_nsec != mapped->before.st_mtim.tv_nsec;
+}
+
+static struct mapped *mapped_new(const char *path)
+{
+    struct mapped *mapped = calloc(1, sizeof *mapped + strlen(path) + 1);
+
+    if (mapped)
+        strcpy(mapped->path, path);
+    return mapped;
+}
+
+static void enter(struct mapped *mapped, const void *base, size_t size)
+{
+    mapped->base = base;
+    mapped->size = size;
+    mapped->known =
+        look(mapped->path, &mapped->before) && (size_t)mapped->before.st_size == mapped->size;
+    lock();
+    mapped->next = all;
+    all = mapped;
+    unlock();
+}
+
+struct error *mapped_add(const char *path, const void *base, size_t size, struct mapped **mapped)
+{
+    *mapped = mapped_new(path);
+    if (!*mapped)
+        return error_memory("a file name");
+    enter(*mapped, base, size);
+    return NULL;
+}
+
+void mapped_remove(struct mapped *mapped)
+{
+    struct mapped **place = &all;
+    bool cut;
+
+    if (!mapped)
+        return;
+    lock();
+    while (*place != mapped)
+        place = &(*place)->next;
+    *place = mapped->next;
+    if (has_changed(mapped, &cut) && (!changed.path[0] || (cut && !changed.cut))) {
+        changed.cut = cut;
+        strncpy(changed.path, mapped->path, sizeof changed.path - 1);
+    }
+    unlock();
+    free(mapped);
+}
+
+static void released(void *context)
+{
+    mapped_remove(context);
+}
+
+npy_reader *mapped_open_npy(const char *path, struct npy_error *error)
+{
+    struct mapped *mapped = mapped_new(path);
+    npy_reader *reader = mapped ? npy_open(path, error) : NULL;
+    const void *base = NULL;
+    size_t size;
+
+    if (!mapped && error)
+        *error = (struct npy_error){"out of memory", true};
+    if (reader)
+        base = npy_mapping(reader, &size, released, mapped);
+    if (base)
+        enter(mapped, base, size);
+    else
+        free(mapped);
+    return reader;
+}
+
+const char *mapped_at(const void *address, bool *cut)
+{
+    const struct mapped *mapped;
+
+    lock();
+    mapped = all;
+    while (mapped && ((const char *)address < mapped->base ||
+                      (size_t)((const char *)address - mapped->base) >= mapped->size))
+        mapped = mapped->next;
+    if (mapped)
+        has_changed(mapped, cut);
+    unlock();
+    return mapped ? mapped->path : NULL;
+}
+
+const char *mapped_changed(bool *cut)
+{
+    const char *path;
+
+    lock();
+    path = changed.path[0] ? changed.path : NULL;
+    *cut = changed.cut;
+    for (const struct mapped *mapped = all; mapped && !*cut; mapped = mapped->next) {
+        bool shorter;
+
+        if (has_changed(mapped, &shorter) && (!path || shorter)) {
+            path = mapped->path;
+            *cut = shorter;
+        }
+    }
+    unlock();
+    return path;
+}

@@ -1,0 +1,35 @@
+/* Input files that are mapped into memory.
+ *
+ * Another process may cut such a file off while its data is in use.  The kernel then sends SIGBUS
+ * where data is missing, and gives zeros where only the end of a page is.  This list of what is
+ * mapped lets a program say which file it was. */
+#ifndef SC_MAPPED_H
+#define SC_MAPPED_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "error.h"
+#include "npy-c/npy-c.h"
+
+struct mapped;
+
+/* Adds what was mapped of a file ("-": standard input).  To be removed before it is unmapped. */
+struct error *mapped_add(const char *path, const void *base, size_t size,
+                         struct mapped **mapped) MUST_CHECK;
+/* NULL is left alone. */
+void mapped_remove(struct mapped *mapped);
+
+/* npy_open, with the file in the list for as long as it is mapped. */
+npy_reader *mapped_open_npy(const char *path, struct npy_error *error);
+
+/* The path of the file that is mapped at the address, NULL if none is.  Safe in a signal handler.
+ * *cut: it is shorter now than it was. */
+const char *mapped_at(const void *address, bool *cut);
+
+/* The path of a file that was written to while it was mapped, NULL if none was.  *cut: it was made
+ * shorter.  Another file that took its name does not count: the data is still that of the old one.
+ */
+const char *mapped_changed(bool *cut);
+
+#endif

@@ -1,0 +1,22 @@
+/* A temporary folder of a run, which goes with it.
+ *
+ * A process that is killed by SIGKILL cannot remove anything; the next one that makes such a folder
+ * removes what dead ones left.  Those alive hold a lock on a file in their folder, which the kernel
+ * drops when the process is gone, and so do the programs that they started. */
+#ifndef SC_FOLDER_H
+#define SC_FOLDER_H
+
+#include "error.h"
+
+struct folder {
+    char *path; /* malloc'ed */
+    int lock;   /* descriptor, closed by exec */
+};
+
+/* Makes a folder in TMPDIR, else /tmp. */
+struct error *folder_make(struct folder *folder) MUST_CHECK;
+
+/* Removes it and all files in it.  It holds no folders. */
+void folder_remove(struct folder *folder);
+
+#endif
