@@ -123,7 +123,7 @@ int main(int argc, char **argv)
     struct discover_report report;
     struct shapelet_pool pool;
     struct dataset dataset;
-    const char *digests[1];
+    const char *digests[2];
     size_t *lengths;
 
     cli_parse(argc, argv, &program, &opt);
@@ -152,7 +152,8 @@ int main(int argc, char **argv)
     progress_end();
     say_result(&opt, &dataset, &pool, &report);
     digests[0] = dataset.digest;
-    cli_write_pool(&opt.common, &pool, digests, 1);
+    digests[1] = dataset.label_digest;
+    cli_write_pool(&opt.common, &pool, digests, 2);
     slp_free(&pool);
     dataset_free(&dataset);
     free(lengths);

@@ -33,6 +33,7 @@ static const struct cli_program program = {
     .summary = "Turns series into their distances to the shapelets of a pool.",
     .options = options,
     .most_files = 2,
+    .computes = true,
 };
 
 int main(int argc, char **argv)
@@ -42,7 +43,7 @@ int main(int argc, char **argv)
     struct shapelet_pool pool;
     struct transform transform;
     struct device device;
-    const char *digests[2];
+    const char *digests[3];
     const char *input;
     size_t window;
 
@@ -66,7 +67,8 @@ int main(int argc, char **argv)
     cli_check(dataset_copy_texts(&series, &features));
     digests[0] = pool.digest;
     digests[1] = series.digest;
-    cli_write_dataset(&opt.common, &features, digests, 2);
+    digests[2] = series.label_digest;
+    cli_write_dataset(&opt.common, &features, digests, 3);
     transform_free(&transform);
     dataset_free(&features);
     dataset_free(&series);

@@ -10,6 +10,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/computed_by.h"
 #include "base/parallel.h"
 #include "base/text.h"
 #include "common/claims.h"
@@ -486,6 +487,8 @@ void cli_record(const struct cli_common *common, char **notes, const char *const
         if (digests[i] && digests[i][0])
             fprintf(stream, " <%s", digests[i]);
     }
+    if (current->computes)
+        fprintf(stream, " [%s]", computed_by());
     cli_check(memory_stream_close(&line));
     free(*notes);
     *notes = line.bytes;

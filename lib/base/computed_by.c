@@ -1,0 +1,56 @@
+#include "base/computed_by.h"
+
+#include <gnu/libc-version.h>
+#include <pthread.h>
+#include <stdio.h>
+
+#include "base/cpu.h"
+
+/* The options that change the code (Makefile). */
+#ifndef SHAPECOND_CODE_FLAGS
+#define SHAPECOND_CODE_FLAGS "with unknown options"
+#endif
+
+#define TEXT_OF(number) #number
+#define TEXT(number)    TEXT_OF(number)
+
+#if defined(__clang__)
+#define COMPILER                                                                                   \
+    "clang " TEXT(__clang_major__) "." TEXT(__clang_minor__) "." TEXT(__clang_patchlevel__)
+#else
+#define COMPILER "gcc " TEXT(__GNUC__) "." TEXT(__GNUC_MINOR__) "." TEXT(__GNUC_PATCHLEVEL__)
+#endif
+
+static char text[512];
+
+static const char *kernels(void)
+{
+#if defined(__x86_64__)
+    return cpu_level() >= CPU_AVX2 ? "avx2" : "generic";
+#elif defined(__aarch64__)
+    return "generic arm64";
+#else
+    return "generic, another processor than x86-64 and arm64";
+#endif
+}
+
+/* glibc has exp, log, sin ... with fused products for processors that can, whatever SHAPECOND_CPU
+ * says. */
+static const char *library_kind(void)
+{
+    return cpu_machine_level() >= CPU_AVX2 ? " fma" : "";
+}
+
+static void describe(void)
+{
+    snprintf(text, sizeof text, "%s, glibc %s%s, " COMPILER " " SHAPECOND_CODE_FLAGS, kernels(),
+             gnu_get_libc_version(), library_kind());
+}
+
+const char *computed_by(void)
+{
+    static pthread_once_t once = PTHREAD_ONCE_INIT;
+
+    pthread_once(&once, describe);
+    return text;
+}
