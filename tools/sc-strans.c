@@ -6,6 +6,7 @@
 #include "common/cli.h"
 #include "common/device.h"
 #include "common/shapelets.h"
+#include "file.h"
 #include "shapelets/transform.h"
 
 struct strans_cli {
@@ -56,14 +57,15 @@ int main(int argc, char **argv)
     cli_check(slp_read(opt.common.files[0], &pool));
     pool.standardised = pool.standardised && !opt.raw;
     cli_check(dataset_read(input, opt.labels, 0, &series));
-    cli_check(
-        error_in(input, transform_make(&pool, series.channels, series.length, window, &transform)));
+    cli_check(error_in(file_shown(input),
+                       transform_make(&pool, series.channels, series.length, window, &transform)));
     cli_check(dataset_new(series.count, 1, pool.count, series.classes, false, &features));
     features.flat = true;
     if (series.y)
         memcpy(features.y, series.y, series.count * sizeof *features.y);
     cli_check(transform_to_device(&transform, device.transform));
-    cli_check(device_transform(&device, &transform, series.x, series.count, features.x));
+    cli_check(error_in(file_shown(input),
+                       device_transform(&device, &transform, series.x, series.count, features.x)));
     cli_check(dataset_copy_texts(&series, &features));
     digests[0] = pool.digest;
     digests[1] = series.digest;

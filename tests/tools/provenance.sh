@@ -140,7 +140,6 @@ test_that 'notes say what computed where bytes depend on it, and bytes do not de
 '
 if grep -q '\bavx2\b' /proc/cpuinfo; then
     test_that 'a checkpoint is continued only by the instructions that began it' '
-        state=state
         for run in "sc-teacher -q --epochs 100000 --checkpoint-every 1 -n cnn" \
             "sc-match -q -n 1 --steps 100000 --checkpoint-every 1" \
             "sc-experts -q -c 100000 -e 1"; do
