@@ -149,11 +149,10 @@ static struct error *transform_parts(const struct backend *backend,
 static struct error *check_features(const struct transform *transform, size_t count,
                                     const float *features)
 {
-    for (size_t k = 0; k < transform->count; k++) {
-        const struct transform_shapelet *shapelet = &transform->shapelets[k];
-        float limit = (FLT_MAX - shapelet->offset) * shapelet->scale;
-
-        for (size_t i = 0; i < count; i++) {
+    for (size_t i = 0; i < count; i++)
+        for (size_t k = 0; k < transform->count; k++) {
+            const struct transform_shapelet *shapelet = &transform->shapelets[k];
+            float limit = (FLT_MAX - shapelet->offset) * shapelet->scale;
             float feature = features[i * transform->count + k];
 
             if (!(feature < limit) || !isfinite(feature))
@@ -162,7 +161,6 @@ static struct error *check_features(const struct transform *transform, size_t co
                                   "the shapelets were found in (sc-scale)",
                                   i, k, shapelet->channel);
         }
-    }
     return NULL;
 }
 

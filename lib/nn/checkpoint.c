@@ -9,6 +9,10 @@
 #include "memory-stream.h"
 #include "nn/memory.h"
 
+#ifndef SHAPECOND_VERSION /* the Makefile's */
+#define SHAPECOND_VERSION "of an unknown version"
+#endif
+
 void checkpoint_add(struct checkpoint *checkpoint, const char *name, float *values, size_t count)
 {
     if (!values || !count)
@@ -69,8 +73,8 @@ static struct error *write_layout(const struct checkpoint *checkpoint, struct me
 
 void checkpoint_computed_by(const struct backend *backend, char text[CHECKPOINT_BY])
 {
-    snprintf(text, CHECKPOINT_BY, "%s%s%s", computed_by(), backend->host_memory ? "" : ", ",
-             backend->host_memory ? "" : backend->name);
+    snprintf(text, CHECKPOINT_BY, "shapecond %s, %s%s%s", SHAPECOND_VERSION, computed_by(),
+             backend->host_memory ? "" : ", ", backend->host_memory ? "" : backend->name);
 }
 
 static struct ckpt_run run_of(const struct checkpoint *checkpoint, char by[CHECKPOINT_BY])

@@ -49,7 +49,7 @@ struct error *checkpoint_read(const char *path, const struct checkpoint *checkpo
 /* What to return when the progress that was read makes no sense. */
 struct error *checkpoint_strange(const char *path, const struct checkpoint *checkpoint) MUST_CHECK;
 
-/* computed_by() of networks on that backend. */
+/* What computes networks on that backend: our version, computed_by(), and the device. */
 void checkpoint_computed_by(const struct backend *backend, char text[CHECKPOINT_BY]);
 
 #endif
