@@ -5,6 +5,7 @@
 #include <stdio.h>
 
 #include "base/cpu.h"
+#include "base/dense.h"
 
 /* The options that change the code (Makefile). */
 #ifndef SHAPECOND_CODE_FLAGS
@@ -21,7 +22,8 @@
 #define COMPILER "gcc " TEXT(__GNUC__) "." TEXT(__GNUC_MINOR__) "." TEXT(__GNUC_PATCHLEVEL__)
 #endif
 
-static char text[512];
+enum { LONGEST = 512 };
+static char text[LONGEST], with_algebra[LONGEST + 130];
 
 static const char *kernels(void)
 {
@@ -47,10 +49,18 @@ static void describe(void)
              gnu_get_libc_version(), library_kind());
 }
 
+static void add_algebra(void)
+{
+    snprintf(with_algebra, sizeof with_algebra, "%s, %s", text, dense_description());
+}
+
 const char *computed_by(void)
 {
-    static pthread_once_t once = PTHREAD_ONCE_INIT;
+    static pthread_once_t once = PTHREAD_ONCE_INIT, once_more = PTHREAD_ONCE_INIT;
 
     pthread_once(&once, describe);
-    return text;
+    if (!dense_description())
+        return text;
+    pthread_once(&once_more, add_algebra);
+    return with_algebra;
 }

@@ -6,8 +6,8 @@
 #ifndef SC_COMPUTED_BY_H
 #define SC_COMPUTED_BY_H
 
-/* For example "avx2, glibc 2.36 fma, gcc 12.2.0 -O3": one line, the same string at every call.
- * A library that takes part in the arithmetic belongs in here. */
+/* For example "avx2, glibc 2.36 fma, gcc 12.2.0 -O3": one line.  ", OpenBLAS 0.3.21 Haswell"
+ * follows once results of this process depend on it (dense.h). */
 const char *computed_by(void);
 
 #endif

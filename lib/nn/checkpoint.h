@@ -15,7 +15,7 @@
 #include "error.h"
 #include "nn/backend.h"
 
-enum { CHECKPOINT_ARRAYS = 10, CHECKPOINT_PROGRESS = 256, CHECKPOINT_BY = 640 };
+enum { CHECKPOINT_ARRAYS = 10, CHECKPOINT_PROGRESS = 256, CHECKPOINT_BY = 768 };
 
 struct checkpoint_array {
     const char *name;

@@ -132,6 +132,11 @@ test_that 'notes say what computed where bytes depend on it, and bytes do not de
         last_note generic/$tool | grep "\[generic.*, glibc [0-9.]*.*, [a-z]* [0-9.]* -O"
         last_note avx2/$tool | grep "\[\(generic\|avx2\).*, glibc [0-9.]*.*, [a-z]* [0-9.]* -O"
     done
+    # Ridge regressions depend on OpenBLAS; nearest points are only looked for with it.
+    last_note generic/synth | grep "OpenBLAS [0-9.]* [A-Za-z0-9]*\]"
+    sc-select -q -m kmeans -n 1 set.npy -o kmeans.npy
+    last_note kmeans.npy >line
+    refute grep OpenBLAS line
     for file in gen scale split balance prune shapelets export.ts; do
         cmp generic/$file avx2/$file
         last_note generic/$file | grep "sc-" >line
