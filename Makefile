@@ -170,6 +170,11 @@ $(BUILD)/obj/lib/shapelets/distance_generic.o: ALL_CFLAGS += -ffp-contract=off
 # Unrolled vector code: with sanitizers the optimiser would work on it for many minutes.
 $(BUILD)/obj/lib/nn/kernels_%.o: FILE_CFLAGS = $(KERNEL_CFLAGS)
 $(BUILD)/obj/lib/device/%.o: ALL_CFLAGS += $(PLUGIN_FLAGS)
+# Notes and checkpoints say which options made the code; not those that leave it as it is.
+CODE_FLAGS = $(strip $(if $(filter -O%,$(CFLAGS)),,-O0) \
+               $(filter-out -ffile-prefix-map=% -fdebug-prefix-map=% -fmacro-prefix-map=%, \
+                 $(filter -O% -f% -m%,$(CFLAGS) $(KERNEL_CFLAGS) $(CPPFLAGS))))
+$(BUILD)/obj/lib/base/computed_by.o: ALL_CFLAGS += -DSHAPECOND_CODE_FLAGS='"$(CODE_FLAGS)"'
 $(BUILD)/obj/tests/%.o: ALL_CFLAGS += -Itests/unit
 $(BUILD)/obj/tests/unit/%.o: | $(HAVE_check)
 

@@ -160,23 +160,28 @@ static struct error *read_arrays(npy_reader *reader, struct dataset *dataset)
 /* A file that holds y alone; whole numbers stored as floats are fine. */
 static struct error *read_label_file(const char *path, struct dataset *dataset)
 {
+    struct npy_array array = {0}, more = {0};
     struct npy_error npy_error;
-    struct npy_array array;
+    struct digest digest;
     struct error *error = NULL;
     npy_reader *reader = mapped_open_npy(path, &npy_error);
 
     if (!reader)
         return from_npy(&npy_error);
+    digest_start(&digest);
+    npy_watch(reader, add_to_digest, &digest);
     if (npy_next(reader, &array, &npy_error) < 0)
         error = from_npy(&npy_error);
-    npy_close(reader);
-    if (error)
-        return error;
-    if (array.ndim != 1 || array.kind == NPY_UNICODE)
+    else if (array.ndim != 1 || array.kind == NPY_UNICODE)
         error = error_make("labels must be one row of whole numbers");
+    else if (npy_next(reader, &more, &npy_error) != 0)
+        error = error_make("more than one array: a file of labels holds nothing else");
     else
         error = store_labels(&array, dataset);
+    digest_finish(&digest, dataset->label_digest);
+    npy_close(reader);
     npy_array_free(&array);
+    npy_array_free(&more);
     return error;
 }
 

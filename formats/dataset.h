@@ -31,8 +31,9 @@ struct dataset {
     char *notes;     /* provenance, or NULL */
     bool flat;       /* X is written as (N, L): features, not series */
 
-    char digest[DIGEST_TEXT];    /* of the file it was read from, else "" */
-    struct npy_array storage[3]; /* what x, y and soft live in when they came from a file */
+    char digest[DIGEST_TEXT];       /* of the file it was read from, else "" */
+    char label_digest[DIGEST_TEXT]; /* of the file of labels, if they had one of their own */
+    struct npy_array storage[3];    /* what x, y and soft live in when they came from a file */
 };
 
 /* More classes than this are a mistake in the labels, not a classification problem. */

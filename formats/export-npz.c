@@ -9,13 +9,14 @@
 #include <time.h>
 #include <zip.h>
 
+#include "memory-stream.h"
+
 enum { MOST_MEMBERS = 5 };
 
 /* An NPY file in two parts: header (for text, all of it) and data. */
 struct member {
     const char *name;
-    char *head;
-    size_t head_size;
+    struct memory_stream head;
     const void *data;
     size_t data_size;
     zip_uint64_t read; /* bytes that libzip has taken */
@@ -28,21 +29,17 @@ struct archive {
 
 /* ---- Members ---- */
 
-/* Writes with the function into the head of a new member. */
-static struct error *add_member(struct archive *archive, const char *name, struct member **member,
-                                FILE **stream)
+/* A new member, whose head is to be written. */
+static struct error *add_member(struct archive *archive, const char *name, struct member **member)
 {
     *member = &archive->members[archive->count++];
     (*member)->name = name;
-    *stream = open_memstream(&(*member)->head, &(*member)->head_size);
-    return *stream ? NULL : error_memory(name);
+    return memory_stream_open(name, &(*member)->head);
 }
 
-static struct error *end_member(const char *name, FILE *stream, int failed,
-                                const struct npy_error *error)
+static struct error *end_member(struct member *member, int failed, const struct npy_error *error)
 {
-    if (fclose(stream) && !failed)
-        return error_memory(name);
+    TRY(memory_stream_close(&member->head));
     return failed ? error_make("%s", error->message) : NULL;
 }
 
@@ -51,15 +48,15 @@ static struct error *add_numbers(struct archive *archive, const char *name, enum
 {
     struct npy_error error;
     struct member *member;
-    FILE *stream;
     size_t count = 1;
 
-    TRY(add_member(archive, name, &member, &stream));
+    TRY(add_member(archive, name, &member));
     for (size_t i = 0; i < ndim; i++)
         count *= shape[i];
     member->data = data;
     member->data_size = 4 * count;
-    return end_member(name, stream, npy_write_header(stream, kind, 4, ndim, shape, &error), &error);
+    return end_member(member, npy_write_header(member->head.stream, kind, 4, ndim, shape, &error),
+                      &error);
 }
 
 static struct error *add_texts(struct archive *archive, const char *name,
@@ -67,10 +64,9 @@ static struct error *add_texts(struct archive *archive, const char *name,
 {
     struct npy_error error;
     struct member *member;
-    FILE *stream;
 
-    TRY(add_member(archive, name, &member, &stream));
-    return end_member(name, stream, npy_write_strings(stream, strings, ndim, count, &error),
+    TRY(add_member(archive, name, &member));
+    return end_member(member, npy_write_strings(member->head.stream, strings, ndim, count, &error),
                       &error);
 }
 
@@ -109,13 +105,13 @@ static zip_int64_t read_part(struct member *member, char *buffer, zip_uint64_t s
 {
     zip_uint64_t done = 0;
 
-    while (done < size && member->read < member->head_size + member->data_size) {
-        bool in_head = member->read < member->head_size;
+    while (done < size && member->read < member->head.size + member->data_size) {
+        bool in_head = member->read < member->head.size;
         const char *from = in_head
-                               ? member->head + member->read
-                               : (const char *)member->data + (member->read - member->head_size);
+                               ? member->head.bytes + member->read
+                               : (const char *)member->data + (member->read - member->head.size);
         zip_uint64_t left =
-            (in_head ? member->head_size : member->head_size + member->data_size) - member->read;
+            (in_head ? member->head.size : member->head.size + member->data_size) - member->read;
         zip_uint64_t part = left < size - done ? left : size - done;
 
         memcpy(buffer + done, from, part);
@@ -141,7 +137,7 @@ static zip_int64_t member_source(void *context, void *data, zip_uint64_t size,
     case ZIP_SOURCE_STAT:
         zip_stat_init(status);
         status->valid = ZIP_STAT_SIZE | ZIP_STAT_MTIME;
-        status->size = member->head_size + member->data_size;
+        status->size = member->head.size + member->data_size;
         status->mtime = fixed_time();
         return sizeof *status;
     case ZIP_SOURCE_CLOSE:
@@ -243,6 +239,6 @@ struct error *export_npz(FILE *stream, const struct dataset *dataset)
     if (!error)
         error = write_zip(stream, &archive);
     for (size_t i = 0; i < archive.count; i++)
-        free(archive.members[i].head);
+        memory_stream_free(&archive.members[i].head);
     return error;
 }

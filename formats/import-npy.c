@@ -134,8 +134,8 @@ static struct error *check_count(const struct import_chunk *chunk, const struct 
 static struct error *take_label_file(struct import_source *source, const char *path)
 {
     struct import_chunk *chunk = source->chunks;
-    struct npy_error npy_error;
-    struct npy_array y;
+    struct npy_error npy_error = {.message = "empty file"};
+    struct npy_array y = {0}, more = {0};
     struct digest digest;
     struct error *error;
     npy_reader *reader = mapped_open_npy(path, &npy_error);
@@ -145,6 +145,9 @@ static struct error *take_label_file(struct import_source *source, const char *p
     digest_start(&digest);
     npy_watch(reader, add_to_digest, &digest);
     error = npy_next(reader, &y, &npy_error) == 1 ? check_count(chunk, &y) : from_npy(&npy_error);
+    if (!error && npy_next(reader, &more, &npy_error) != 0)
+        error = error_make("more than one array: a file of labels holds nothing else");
+    npy_array_free(&more);
     npy_close(reader);
     digest_finish(&digest, source->label_digest);
     if (!error && y.kind == NPY_UNICODE)

@@ -71,7 +71,8 @@ int main(int argc, char **argv)
     cli_check(dataset_read(cli_input(&opt.common), opt.labels, DATASET_LABELLED, &dataset));
     remark_small_classes(&dataset, how.method == BALANCE_SMOTE);
     cli_check(balance(&dataset, &how, &balanced));
-    cli_write_dataset(&opt.common, &balanced, (const char *[]){dataset.digest}, 1);
+    cli_write_dataset(&opt.common, &balanced,
+                      (const char *[]){dataset.digest, dataset.label_digest}, 2);
     dataset_free(&balanced);
     dataset_free(&dataset);
     return 0;

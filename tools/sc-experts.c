@@ -48,6 +48,7 @@ static const struct cli_program program = {
     .options = options,
     .most_files = 1,
     .random = true,
+    .computes = true,
 };
 
 static void show_epoch(void *context, size_t done, size_t total, double loss)
@@ -59,6 +60,14 @@ static void show_epoch(void *context, size_t done, size_t total, double loss)
     progress_update(done, text);
 }
 
+/* The run was killed while it wrote the checkpoint. */
+static void say_torn(void *context, size_t expert)
+{
+    const struct experts_cli *opt = context;
+
+    cli_say("%s: expert %zu is incomplete and trained again", opt->experts.checkpoint, expert + 1);
+}
+
 int main(int argc, char **argv)
 {
     struct experts_cli opt = {.experts = expert_defaults()};
@@ -66,7 +75,7 @@ int main(int argc, char **argv)
     struct examples set;
     struct output output;
     struct error *error;
-    const char *digests[1];
+    const char *digests[2];
     char *notes = NULL;
 
     cli_parse(argc, argv, &program, &opt);
@@ -75,8 +84,11 @@ int main(int argc, char **argv)
     opt.experts.backend = device_chosen(opt.device, false).backend;
     opt.experts.seed = opt.common.seed;
     opt.experts.progress = show_epoch;
+    opt.experts.torn = say_torn;
+    opt.experts.context = &opt;
     digests[0] = set.dataset.digest;
-    cli_record(&opt.common, &notes, digests, 1);
+    digests[1] = set.dataset.label_digest;
+    cli_record(&opt.common, &notes, digests, 2);
     cli_open_output(opt.common.output, true, &output);
     progress_start("sc-experts", opt.experts.count * opt.experts.epochs, opt.common.quiet);
     error = experts_train(&opt.experts, &set.dataset, notes, output.stream);

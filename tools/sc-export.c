@@ -65,14 +65,15 @@ int main(int argc, char **argv)
     struct export_tool tool = {.name = "shapecond"};
     struct dataset dataset;
     struct output output;
-    const char *digests[1];
+    const char *digests[2];
     enum format format;
 
     cli_parse(argc, argv, &program, &tool);
     format = tool.format == AUTO ? format_of(tool.common.output) : (enum format)tool.format;
     cli_check(dataset_read(cli_input(&tool.common), tool.labels, DATASET_ALLOW_NAN, &dataset));
     digests[0] = dataset.digest;
-    cli_record(&tool.common, &dataset.notes, digests, 1);
+    digests[1] = dataset.label_digest;
+    cli_record(&tool.common, &dataset.notes, digests, 2);
 
     cli_open_output(tool.common.output, format == NPZ, &output);
     cli_finish_output(&output, tool.common.output,

@@ -85,6 +85,7 @@ static const struct cli_program program = {
     .options = options,
     .most_files = 1,
     .random = true,
+    .computes = true,
     .notes = "What is not given is chosen by the method; see sc-match(1).",
 };
 
@@ -236,7 +237,7 @@ int main(int argc, char **argv)
     struct examples set, from = {0};
     struct dataset condensed;
     struct output output;
-    const char *digests[4];
+    const char *digests[5];
 
     cli_parse(argc, argv, &program, &opt);
     check_usage(&opt);
@@ -255,10 +256,11 @@ int main(int argc, char **argv)
     cli_open_output(opt.common.output, true, &output);
     condense(&opt, &set, &condensed);
     digests[0] = set.dataset.digest;
-    digests[1] = experts.digest;
-    digests[2] = pool.digest;
-    digests[3] = from.dataset.digest;
-    cli_record(&opt.common, &condensed.notes, digests, 4);
+    digests[1] = set.dataset.label_digest;
+    digests[2] = experts.digest;
+    digests[3] = pool.digest;
+    digests[4] = from.dataset.digest;
+    cli_record(&opt.common, &condensed.notes, digests, 5);
     cli_finish_output(&output, opt.common.output, dataset_write(output.stream, &condensed));
     /* Done: what was there to go on from is of no more use. */
     cli_remove_checkpoint(opt.match.checkpoint);

@@ -34,7 +34,7 @@ int main(int argc, char **argv)
 {
     struct prune_cli opt = {0};
     struct dataset all, few;
-    const char *digests[1];
+    const char *digests[2];
     size_t *kept, count;
     bool labelled;
 
@@ -46,7 +46,8 @@ int main(int argc, char **argv)
     cli_check(prune_choose(&all, &opt.prune, &kept, &count));
     cli_check(dataset_take(&all, kept, count, &few));
     digests[0] = all.digest;
-    cli_write_dataset(&opt.common, &few, digests, 1);
+    digests[1] = all.label_digest;
+    cli_write_dataset(&opt.common, &few, digests, 2);
     free(kept);
     dataset_free(&few);
     dataset_free(&all);

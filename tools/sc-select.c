@@ -42,6 +42,7 @@ static const struct cli_program program = {
     .options = options,
     .most_files = 1,
     .random = true,
+    .computes = true,
 };
 
 /* What the teacher says of every series: logits and, where asked for, embeddings. */
@@ -100,7 +101,7 @@ int main(int argc, char **argv)
     struct device device;
     struct examples all;
     struct dataset few;
-    const char *digests[3];
+    const char *digests[4];
     size_t *chosen;
 
     cli_parse(argc, argv, &program, &opt);
@@ -119,9 +120,10 @@ int main(int argc, char **argv)
         all.dataset.soft = opinion.logits; /* what it had lives on in its storage */
     cli_check(dataset_take(&all.dataset, chosen, all.dataset.classes * opt.per_class, &few));
     digests[0] = all.dataset.digest;
-    digests[1] = opinion.teacher.digest;
-    digests[2] = pool.digest;
-    cli_write_dataset(&opt.common, &few, digests, 3);
+    digests[1] = all.dataset.label_digest;
+    digests[2] = opinion.teacher.digest;
+    digests[3] = pool.digest;
+    cli_write_dataset(&opt.common, &few, digests, 4);
     free(chosen);
     free(opinion.logits);
     free(opinion.points);

@@ -7,6 +7,7 @@
 #include "common/cli.h"
 #include "common/device.h"
 #include "common/progress.h"
+#include "file.h"
 #include "shapelets/discover.h"
 #include "shapelets/lengths.h"
 #include "shapelets/standardise.h"
@@ -123,7 +124,7 @@ int main(int argc, char **argv)
     struct discover_report report;
     struct shapelet_pool pool;
     struct dataset dataset;
-    const char *digests[1];
+    const char *digests[2], *input;
     size_t *lengths;
 
     cli_parse(argc, argv, &program, &opt);
@@ -145,14 +146,15 @@ int main(int argc, char **argv)
     discover.progress = show_progress;
 
     progress_start("sc-shapelets", dataset.count * dataset.channels, opt.common.quiet);
-    cli_check(
-        error_in(cli_input(&opt.common), discover_shapelets(&dataset, &discover, &pool, &report)));
+    input = file_shown(cli_input(&opt.common));
+    cli_check(error_in(input, discover_shapelets(&dataset, &discover, &pool, &report)));
     if (!opt.raw)
-        cli_check(pool_standardise(&pool, &dataset));
+        cli_check(error_in(input, pool_standardise(&pool, &dataset)));
     progress_end();
     say_result(&opt, &dataset, &pool, &report);
     digests[0] = dataset.digest;
-    cli_write_pool(&opt.common, &pool, digests, 1);
+    digests[1] = dataset.label_digest;
+    cli_write_pool(&opt.common, &pool, digests, 2);
     slp_free(&pool);
     dataset_free(&dataset);
     free(lengths);

@@ -112,13 +112,13 @@ static void stage_part(const struct split_cli *opt, const struct dataset *all,
                        const struct split *split, enum split_part part, const char *path,
                        struct output *output)
 {
-    const char *digests[] = {all->digest};
+    const char *digests[] = {all->digest, all->label_digest};
     struct dataset taken;
     char *notes;
 
     cli_check(dataset_take(all, split->indices[part], split->counts[part], &taken));
     remark_missing(&taken, split_part_names[part]);
-    cli_record(&opt->common, &taken.notes, digests, 1);
+    cli_record(&opt->common, &taken.notes, digests, 2);
     if (opt->only == ALL_PARTS) {
         if (asprintf(&notes, "%s : %s", taken.notes, split_part_names[part]) < 0)
             cli_check(error_memory("provenance"));

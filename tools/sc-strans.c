@@ -6,6 +6,7 @@
 #include "common/cli.h"
 #include "common/device.h"
 #include "common/shapelets.h"
+#include "file.h"
 #include "shapelets/transform.h"
 
 struct strans_cli {
@@ -33,6 +34,7 @@ static const struct cli_program program = {
     .summary = "Turns series into their distances to the shapelets of a pool.",
     .options = options,
     .most_files = 2,
+    .computes = true,
 };
 
 int main(int argc, char **argv)
@@ -42,7 +44,7 @@ int main(int argc, char **argv)
     struct shapelet_pool pool;
     struct transform transform;
     struct device device;
-    const char *digests[2];
+    const char *digests[3];
     const char *input;
     size_t window;
 
@@ -55,18 +57,20 @@ int main(int argc, char **argv)
     cli_check(slp_read(opt.common.files[0], &pool));
     pool.standardised = pool.standardised && !opt.raw;
     cli_check(dataset_read(input, opt.labels, 0, &series));
-    cli_check(
-        error_in(input, transform_make(&pool, series.channels, series.length, window, &transform)));
+    cli_check(error_in(file_shown(input),
+                       transform_make(&pool, series.channels, series.length, window, &transform)));
     cli_check(dataset_new(series.count, 1, pool.count, series.classes, false, &features));
     features.flat = true;
     if (series.y)
         memcpy(features.y, series.y, series.count * sizeof *features.y);
     cli_check(transform_to_device(&transform, device.transform));
-    cli_check(device_transform(&device, &transform, series.x, series.count, features.x));
+    cli_check(error_in(file_shown(input),
+                       device_transform(&device, &transform, series.x, series.count, features.x)));
     cli_check(dataset_copy_texts(&series, &features));
     digests[0] = pool.digest;
     digests[1] = series.digest;
-    cli_write_dataset(&opt.common, &features, digests, 2);
+    digests[2] = series.label_digest;
+    cli_write_dataset(&opt.common, &features, digests, 3);
     transform_free(&transform);
     dataset_free(&features);
     dataset_free(&series);

@@ -70,6 +70,7 @@ static const struct cli_program program = {
     .options = options,
     .most_files = 1,
     .random = true,
+    .computes = true,
 };
 
 /* Series that were chosen for what they say of the teacher must not go far, see pipelines/README.
@@ -187,7 +188,7 @@ int main(int argc, char **argv)
     struct guide guide;
     struct device device;
     struct output output;
-    const char *digests[3];
+    const char *digests[4];
 
     opt.synthesis.steps = SIZE_MAX;
     opt.synthesis.rate = NAN;
@@ -208,7 +209,8 @@ int main(int argc, char **argv)
     digests[0] = teacher.digest;
     digests[1] = pool.digest;
     digests[2] = set.digest;
-    cli_record(&opt.common, &condensed.notes, digests, 3);
+    digests[3] = set.label_digest;
+    cli_record(&opt.common, &condensed.notes, digests, 4);
     cli_finish_output(&output, opt.common.output, dataset_write(output.stream, &condensed));
     teacher_free(&teacher);
     transform_free(&transform);

@@ -52,6 +52,7 @@ static const struct cli_program program = {
     .options = options,
     .most_files = 1,
     .random = true,
+    .computes = true,
 };
 
 /* The files of a run. */
@@ -149,10 +150,10 @@ static void write_teacher(const struct teacher_cli *opt, const struct sets *sets
                           const struct shapelet_pool *pool, const struct train_result *result,
                           struct teacher *teacher, struct output *output)
 {
-    const char *digests[] = {sets->train.dataset.digest, pool->digest,
-                             sets->validation.dataset.digest};
+    const char *digests[] = {sets->train.dataset.digest, sets->train.dataset.label_digest,
+                             pool->digest, sets->validation.dataset.digest};
 
-    cli_record(&opt->common, &teacher->notes, digests, 3);
+    cli_record(&opt->common, &teacher->notes, digests, 4);
     if (opt->validate)
         add_note(&teacher->notes, result, report(&sets->validation, "validation", teacher));
     if (opt->test)

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static enum cpu_level machine_level(void)
+enum cpu_level cpu_machine_level(void)
 {
 #if defined(__x86_64__)
     __builtin_cpu_init();
@@ -38,7 +38,7 @@ enum cpu_level cpu_level(void)
     int level = atomic_load_explicit(&known, memory_order_relaxed);
 
     if (level < 0) {
-        enum cpu_level machine = machine_level(), wanted = wanted_level();
+        enum cpu_level machine = cpu_machine_level(), wanted = wanted_level();
 
         level = wanted < machine ? (int)wanted : (int)machine;
         atomic_store_explicit(&known, level, memory_order_relaxed);

@@ -14,4 +14,7 @@ enum cpu_level {
 
 enum cpu_level cpu_level(void);
 
+/* What the machine has, whatever SHAPECOND_CPU says. */
+enum cpu_level cpu_machine_level(void);
+
 #endif

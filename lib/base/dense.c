@@ -50,6 +50,7 @@ typedef char *get_text_function(void);
 static struct {
     pthread_mutex_t lock;
     bool open;
+    bool matters; /* for results: dense_open was called */
     char description[128];
     sem_t calls; /* that may begin now */
 
@@ -175,7 +176,7 @@ static struct error *open_once(void)
     return NULL;
 }
 
-struct error *dense_open(size_t largest)
+static struct error *open_for(size_t largest, bool matters)
 {
     struct error *error = NULL;
 
@@ -185,13 +186,29 @@ struct error *dense_open(size_t largest)
     pthread_mutex_lock(&blas.lock);
     if (!blas.open)
         error = open_once();
+    blas.matters = blas.matters || (matters && !error);
     pthread_mutex_unlock(&blas.lock);
     return error;
 }
 
+struct error *dense_open(size_t largest)
+{
+    return open_for(largest, true);
+}
+
+struct error *dense_open_for_estimates(size_t largest)
+{
+    return open_for(largest, false);
+}
+
 const char *dense_description(void)
 {
-    return blas.open ? blas.description : NULL;
+    const char *description;
+
+    pthread_mutex_lock(&blas.lock);
+    description = blas.matters ? blas.description : NULL;
+    pthread_mutex_unlock(&blas.lock);
+    return description;
 }
 
 /* ---- Calls ---- */

@@ -17,6 +17,10 @@
  * of its memory, so that the functions below cannot fail for lack of it. */
 struct error *dense_open(size_t largest) MUST_CHECK;
 
+/* The same where what is computed only narrows down what is then decided otherwise (nearest.h), so
+ * that no result depends on it. */
+struct error *dense_open_for_estimates(size_t largest) MUST_CHECK;
+
 /* What computes, such as "OpenBLAS 0.3.21 Zen"; NULL if dense_open was never called, so that the
  * results of this process owe nothing to it. */
 const char *dense_description(void);

@@ -66,7 +66,7 @@ struct error *points_make(const float *values, size_t count, size_t dimension,
                           struct points *points)
 {
     *points = (struct points){.values = values, .count = count, .dimension = dimension};
-    TRY(dense_open(count > dimension ? count : dimension));
+    TRY(dense_open_for_estimates(count > dimension ? count : dimension));
     points->squares = calloc(count + 1, sizeof *points->squares);
     points->lengths = calloc(count + 1, sizeof *points->lengths);
     if (!points->squares || !points->lengths) {

@@ -19,6 +19,7 @@
 #include <string.h>
 
 #include "base/coprocess.h"
+#include "memory-stream.h"
 #include "npy-c/npy-c.h"
 
 enum { PROTOCOL_VERSION = 1, MOST_HEADER = 1 << 16 };
@@ -26,9 +27,7 @@ enum { PROTOCOL_VERSION = 1, MOST_HEADER = 1 << 16 };
 struct command_guide {
     struct coprocess process;
     npy_reader *answers;
-    FILE *request; /* collects a request in: */
-    char *bytes;
-    size_t size;
+    struct memory_stream request;
     size_t channels, length, classes, features;
     size_t count; /* series of the last forward */
 };
@@ -37,22 +36,22 @@ struct command_guide {
 
 static int begin_request(struct command_guide *guide, const char *text)
 {
-    rewind(guide->request);
-    return npy_write_strings(guide->request, &text, 0, 1, NULL);
+    memory_stream_restart(&guide->request);
+    return npy_write_strings(guide->request.stream, &text, 0, 1, NULL);
 }
 
 static int add_array(struct command_guide *guide, size_t ndim, const size_t *shape,
                      const float *values)
 {
-    return npy_write_data(guide->request, NPY_FLOAT, 4, ndim, shape, values, NULL);
+    return npy_write_data(guide->request.stream, NPY_FLOAT, 4, ndim, shape, values, NULL);
 }
 
 static struct error *send_request(struct command_guide *guide, int failed)
 {
-    if (failed || fflush(guide->request))
+    TRY(memory_stream_flush(&guide->request));
+    if (failed)
         return error_memory("a request to the teacher");
-    /* rewind() does not shorten the buffer: what counts is how far it was written. */
-    return coprocess_send(&guide->process, guide->bytes, (size_t)ftell(guide->request));
+    return coprocess_send(&guide->process, guide->request.bytes, guide->request.size);
 }
 
 /* ---- Answers ---- */
@@ -215,9 +214,7 @@ static void command_close(void *state)
 
     npy_close(guide->answers);
     coprocess_end(&guide->process);
-    if (guide->request)
-        fclose(guide->request);
-    free(guide->bytes);
+    memory_stream_free(&guide->request);
     free(guide);
 }
 
@@ -226,9 +223,9 @@ static struct error *start(const char *command, double patience, struct command_
     struct npy_error npy_error;
 
     TRY(coprocess_start(command, patience, &guide->process));
-    guide->request = open_memstream(&guide->bytes, &guide->size);
+    TRY(memory_stream_open("a request to the teacher", &guide->request));
     guide->answers = npy_open_source(coprocess_read, &guide->process, &npy_error);
-    if (!guide->request || !guide->answers)
+    if (!guide->answers)
         return error_memory("the teacher command");
     return say_hello(guide);
 }

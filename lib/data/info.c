@@ -81,12 +81,28 @@ static struct error *add_array(struct info *info, const struct npy_array *array,
     return NULL;
 }
 
-static struct error *summarise(struct npy_array *array, struct summary *summary)
+/* Keeps the first text of a file that is no dataset: what made it may be in there. */
+static struct error *keep_text(struct info *info, const struct npy_array *array)
+{
+    struct npy_error npy_error;
+    char **strings;
+
+    if (info->text || array->ndim > 0)
+        return NULL;
+    strings = npy_strings(array, &npy_error);
+    if (!strings)
+        return error_make("%s", npy_error.message);
+    info->text = strdup(strings[0]);
+    free(strings);
+    return info->text ? NULL : error_memory("a text");
+}
+
+static struct error *summarise(struct info *info, struct npy_array *array, struct summary *summary)
 {
     struct npy_error npy_error;
 
     if (array->kind == NPY_UNICODE)
-        return NULL;
+        return keep_text(info, array);
     if (npy_convert(array, NPY_FLOAT, 8, &npy_error))
         return error_make("%s", npy_error.message);
     summary_add_doubles(summary, array->data, array->count);
@@ -107,7 +123,7 @@ static struct error *walk_arrays(const unsigned char *bytes, size_t size, bool a
     if (reader)
         npy_watch(reader, count_bytes, &consumed);
     while (reader && !error && (result = npy_next(reader, &array, &npy_error)) == 1) {
-        error = again ? summarise(&array, &info->arrays[index].summary)
+        error = again ? summarise(info, &array, &info->arrays[index].summary)
                       : add_array(info, &array, bytes + at);
         npy_array_free(&array);
         at = consumed;
@@ -281,6 +297,7 @@ bool info_next_note(const struct info *info, const char **line, size_t *length)
 {
     const char *notes = info->kind == INFO_POOL      ? info->pool.notes
                         : info->kind == INFO_TEACHER ? info->teacher.notes
+                        : info->kind == INFO_ARRAYS  ? info->text
                                                      : info->dataset.notes;
     const char *next = *line ? *line + *length : notes;
 
@@ -303,6 +320,7 @@ void info_free(struct info *info)
     free(info->channels);
     free(info->class_counts);
     free(info->reason);
+    free(info->text);
     free(info->input);
     memset(info, 0, sizeof *info);
 }

@@ -43,7 +43,8 @@ struct info {
     struct summary soft;      /* soft labels */
     size_t soft_agrees;       /* series whose largest soft label is that of their class */
     size_t *class_counts;     /* (V,), or NULL without labels */
-    char *reason;             /* INFO_ARRAYS: why it is no dataset */
+    char *reason;             /* INFO_ARRAYS: why it is no dataset, */
+    char *text;               /* and its first text, such as that of experts; or NULL */
 
     struct shapelet_pool pool; /* INFO_POOL */
     struct tch teacher;        /* INFO_TEACHER */

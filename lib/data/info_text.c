@@ -58,7 +58,7 @@ static void write_arrays(FILE *stream, const struct info *info)
 
 static void write_notes(FILE *stream, const struct info *info)
 {
-    const char *line = NULL, *title = "made by";
+    const char *line = NULL, *title = info->kind == INFO_ARRAYS ? "text" : "made by";
     size_t length = 0;
 
     while (info_next_note(info, &line, &length)) {

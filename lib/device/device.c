@@ -1,7 +1,9 @@
 #include "device/device.h"
 
 #include <dlfcn.h>
+#include <float.h>
 #include <limits.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -142,15 +144,35 @@ static struct error *transform_parts(const struct backend *backend,
     return error;
 }
 
+/* Distances that have no place in a float are taken for the largest one, and what the scale of a
+ * shapelet makes of them may have none either. */
+static struct error *check_features(const struct transform *transform, size_t count,
+                                    const float *features)
+{
+    for (size_t i = 0; i < count; i++)
+        for (size_t k = 0; k < transform->count; k++) {
+            const struct transform_shapelet *shapelet = &transform->shapelets[k];
+            float limit = (FLT_MAX - shapelet->offset) * shapelet->scale;
+            float feature = features[i * transform->count + k];
+
+            if (!(feature < limit) || !isfinite(feature))
+                return error_make("series %zu: the distance to shapelet %zu, in channel %zu, is "
+                                  "too large for a 32-bit float: scale the series as those that "
+                                  "the shapelets were found in (sc-scale)",
+                                  i, k, shapelet->channel);
+        }
+    return NULL;
+}
+
 struct error *device_transform(const struct device *device, const struct transform *transform,
                                const float *x, size_t count, float *features)
 {
     size_t most = PART_FLOATS / (transform->channels * transform->steps) + 1;
 
-    if (!transform->on_device) {
+    if (!transform->on_device)
         transform_forward(transform, x, count, features, NULL);
-        return NULL;
-    }
-    return transform_parts(device->backend, transform, x, count, count < most ? count : most,
-                           features);
+    else
+        TRY(transform_parts(device->backend, transform, x, count, count < most ? count : most,
+                            features));
+    return check_features(transform, count, features);
 }

@@ -9,8 +9,9 @@
 
 #include "base/parallel.h"
 #include "base/random.h"
-#include "match/experts_checkpoint.h"
+#include "ckpt.h"
 #include "nn/backend_cpu.h"
+#include "nn/checkpoint.h"
 #include "nn/memory.h"
 #include "nn/optimiser.h"
 
@@ -250,14 +251,32 @@ static void fingerprint(const struct school *school, char text[DIGEST_TEXT])
     digest_finish(&digest, text);
 }
 
+/* The points of each finished expert are a record. */
+static struct error *open_checkpoint(const struct school *school, struct ckpt *checkpoint)
+{
+    const struct expert_options *options = school->options;
+    char name[DIGEST_TEXT], by[CHECKPOINT_BY];
+    struct ckpt_run run = {"training of experts", name, by};
+
+    if (!options->checkpoint)
+        return NULL;
+    fingerprint(school, name);
+    checkpoint_computed_by(school->model.network->backend, by);
+    TRY(ckpt_open(options->checkpoint, &run,
+                  (options->epochs + 1) * school->model.parameter_count * sizeof(float),
+                  checkpoint));
+    if (checkpoint->torn && options->torn)
+        options->torn(options->context, checkpoint->count);
+    return NULL;
+}
+
 /* Those that an earlier run finished. */
-static struct error *take_finished(struct school *school, struct experts_checkpoint *checkpoint,
-                                   FILE *stream)
+static struct error *take_finished(struct school *school, struct ckpt *checkpoint, FILE *stream)
 {
     float *points = school->apprentices[0].points;
 
-    while (school->first < school->options->count && school->first < checkpoint->finished) {
-        TRY(experts_checkpoint_next(checkpoint, points));
+    while (school->first < school->options->count && school->first < checkpoint->count) {
+        TRY(ckpt_next(checkpoint, points));
         TRY(write_points(school, points, stream));
         school->first++;
         atomic_fetch_add(&school->done, school->options->epochs);
@@ -265,8 +284,7 @@ static struct error *take_finished(struct school *school, struct experts_checkpo
     return NULL;
 }
 
-static struct error *train_rest(struct school *school, struct experts_checkpoint *checkpoint,
-                                FILE *stream)
+static struct error *train_rest(struct school *school, struct ckpt *checkpoint, FILE *stream)
 {
     for (; school->first < school->options->count; school->first += school->places) {
         size_t left = school->options->count - school->first;
@@ -279,7 +297,8 @@ static struct error *train_rest(struct school *school, struct experts_checkpoint
 
             one->error = NULL;
             TRY(error);
-            TRY(experts_checkpoint_add(checkpoint, one->points));
+            if (checkpoint->stream)
+                TRY(ckpt_add(checkpoint, one->points));
             TRY(write_points(school, one->points, stream));
         }
     }
@@ -290,23 +309,18 @@ struct error *experts_train(const struct expert_options *options, const struct d
                             const char *notes, FILE *stream)
 {
     struct school school = {.options = options, .set = set};
-    struct experts_checkpoint checkpoint = {0};
-    char name[DIGEST_TEXT];
+    struct ckpt checkpoint = {0};
     struct error *error = school_make(&school);
 
-    if (!error) {
-        fingerprint(&school, name);
-        error = experts_checkpoint_open(options->checkpoint, name,
-                                        (options->epochs + 1) * school.model.parameter_count,
-                                        &checkpoint);
-    }
+    if (!error)
+        error = open_checkpoint(&school, &checkpoint);
     if (!error)
         error = write_head(&school, notes, stream);
     if (!error)
         error = take_finished(&school, &checkpoint, stream);
     if (!error)
         error = train_rest(&school, &checkpoint, stream);
-    experts_checkpoint_close(&checkpoint);
+    ckpt_close(&checkpoint);
     school_free(&school);
     return error;
 }

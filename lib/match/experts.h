@@ -36,6 +36,8 @@ struct expert_options {
     /* Called after every epoch of every expert, from any thread, with the epochs that all have gone
      * through, how many there are, and the loss of this one. */
     void (*progress)(void *context, size_t done, size_t total, double loss);
+    /* Called when the checkpoint ends in the middle of an expert, which is trained again. */
+    void (*torn)(void *context, size_t expert);
     void *context;
 };
 

@@ -106,6 +106,7 @@ static struct error *take_points(npy_reader *reader, struct experts *experts)
 
 struct error *experts_read(const char *path, struct experts *experts)
 {
+    struct npy_array more = {0};
     struct npy_error npy;
     struct digest digest;
     npy_reader *reader = mapped_open_npy(path, &npy);
@@ -119,6 +120,9 @@ struct error *experts_read(const char *path, struct experts *experts)
     error = take_text(reader, experts);
     if (!error)
         error = take_points(reader, experts);
+    if (!error && npy_next(reader, &more, &npy) != 0)
+        error = error_make("more than two arrays");
+    npy_array_free(&more);
     digest_finish(&digest, experts->digest);
     npy_close(reader);
     if (error)

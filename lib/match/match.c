@@ -258,7 +258,8 @@ static void lay_out_checkpoint(struct condensation *m)
     *checkpoint = (struct checkpoint){.kind = "matching",
                                       .network = "none",
                                       .fingerprint = m->fingerprint,
-                                      .backend = backend_cpu()};
+                                      .backend = backend_cpu(),
+                                      .worker = m->problem.options->backend};
     checkpoint_add(checkpoint, "kept", values, kept);
     for (size_t i = 0; i < GROUPS; i++) {
         struct group *group = &m->groups[i];

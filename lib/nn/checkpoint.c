@@ -1,23 +1,24 @@
 #include "nn/checkpoint.h"
 
-#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
+#include "base/computed_by.h"
+#include "ckpt.h"
+#include "memory-stream.h"
 #include "nn/memory.h"
-#include "output.h"
 
-enum { NOTE = CHECKPOINT_PROGRESS + 128 };
+#ifndef SHAPECOND_VERSION /* the Makefile's */
+#define SHAPECOND_VERSION "of an unknown version"
+#endif
 
 void checkpoint_add(struct checkpoint *checkpoint, const char *name, float *values, size_t count)
 {
     if (!values || !count)
         return;
     if (checkpoint->count < CHECKPOINT_ARRAYS)
-        checkpoint->arrays[checkpoint->count] = (struct tch_tensor){
-            .name = name, .ndim = 1, .shape = {count}, .count = count, .values = values};
+        checkpoint->arrays[checkpoint->count] = (struct checkpoint_array){name, values, count};
     checkpoint->count++;
 }
 
@@ -29,135 +30,152 @@ static struct error *check_room(const struct checkpoint *checkpoint)
                       CHECKPOINT_ARRAYS, checkpoint->count);
 }
 
-/* The arrays are memory of the backend; tensors of host memory take their place. */
-static void host_free(const struct backend *backend, size_t count, struct tch_tensor *tensors)
+/* The arrays are memory of the backend; copies in host memory take their place. */
+static void host_free(const struct backend *backend, size_t count, struct checkpoint_array *arrays)
 {
     for (size_t i = 0; !backend->host_memory && i < count; i++)
-        free(tensors[i].values);
+        free(arrays[i].values);
 }
 
 static struct error *host_copies(const struct backend *backend, size_t count,
-                                 struct tch_tensor *tensors)
+                                 struct checkpoint_array *arrays)
 {
+    struct error *error;
+
     for (size_t i = 0; !backend->host_memory && i < count; i++) {
-        size_t bytes = tensors[i].count * sizeof *tensors[i].values;
+        size_t bytes = arrays[i].count * sizeof *arrays[i].values;
         float *host = malloc(bytes);
 
         if (host)
-            backend->download(host, tensors[i].values, bytes);
-        tensors[i].values = host;
+            backend->download(host, arrays[i].values, bytes);
+        arrays[i].values = host;
     }
-    for (size_t i = 0; i < count; i++)
-        if (!tensors[i].values) {
-            host_free(backend, count, tensors);
-            return error_memory("a checkpoint");
-        }
-    return backend_check(backend);
+    error = backend_check(backend);
+    for (size_t i = 0; !error && i < count; i++)
+        if (!arrays[i].values)
+            error = error_memory("a checkpoint");
+    if (error)
+        host_free(backend, count, arrays);
+    return error;
 }
 
-static struct error *write_stream(FILE *stream, const struct checkpoint *checkpoint,
-                                  const char *progress)
+/* What follows the progress, which says what the arrays are. */
+static struct error *write_layout(const struct checkpoint *checkpoint, struct memory_stream *layout)
 {
-    const struct backend *backend = checkpoint->backend;
-    struct tch_tensor tensors[CHECKPOINT_ARRAYS];
-    char note[NOTE];
-    struct tch tch = {.network = checkpoint->network,
-                      .notes = note,
-                      .count = checkpoint->count,
-                      .tensors = tensors};
+    TRY(memory_stream_open("a checkpoint", layout));
+    fprintf(layout->stream, "network %s\n", checkpoint->network);
+    for (size_t i = 0; i < checkpoint->count; i++)
+        fprintf(layout->stream, "array %s %zu\n", checkpoint->arrays[i].name,
+                checkpoint->arrays[i].count);
+    fputs("end\n", layout->stream);
+    return memory_stream_close(layout);
+}
+
+void checkpoint_computed_by(const struct backend *backend, char text[CHECKPOINT_BY])
+{
+    snprintf(text, CHECKPOINT_BY, "shapecond %s, %s%s%s", SHAPECOND_VERSION, computed_by(),
+             backend->host_memory ? "" : ", ", backend->host_memory ? "" : backend->name);
+}
+
+static struct ckpt_run run_of(const struct checkpoint *checkpoint, char by[CHECKPOINT_BY])
+{
+    checkpoint_computed_by(checkpoint->worker ? checkpoint->worker : checkpoint->backend, by);
+    return (struct ckpt_run){checkpoint->kind, checkpoint->fingerprint, by};
+}
+
+/* ---- Writing ---- */
+
+static struct error *write_parts(const char *path, const struct checkpoint *checkpoint,
+                                 const char *progress, const struct memory_stream *layout)
+{
+    struct checkpoint_array arrays[CHECKPOINT_ARRAYS];
+    struct ckpt_part parts[CHECKPOINT_ARRAYS + 3] = {
+        {progress, strlen(progress)}, {"\n", 1}, {layout->bytes, layout->size}};
+    char by[CHECKPOINT_BY];
+    struct ckpt_run run = run_of(checkpoint, by);
     struct error *error;
 
-    snprintf(note, sizeof note, "%s %s %s", checkpoint->kind, checkpoint->fingerprint, progress);
-    memcpy(tensors, checkpoint->arrays, sizeof tensors);
-    TRY(host_copies(backend, tch.count, tensors));
-    error = tch_write(stream, &tch);
-    host_free(backend, tch.count, tensors);
+    memcpy(arrays, checkpoint->arrays, sizeof arrays);
+    TRY(host_copies(checkpoint->backend, checkpoint->count, arrays));
+    for (size_t i = 0; i < checkpoint->count; i++)
+        parts[3 + i] = (struct ckpt_part){arrays[i].values, arrays[i].count * sizeof(float)};
+    error = ckpt_write(path, &run, parts, 3 + checkpoint->count);
+    host_free(checkpoint->backend, checkpoint->count, arrays);
     return error;
 }
 
 struct error *checkpoint_write(const char *path, const struct checkpoint *checkpoint,
                                const char *progress)
 {
-    struct output output;
+    struct memory_stream layout;
     struct error *error;
 
     TRY(check_room(checkpoint));
-    TRY(output_open(path, &output));
-    error = write_stream(output.stream, checkpoint, progress);
-    if (error) {
-        output_abort(&output);
-        return error_in(path, error);
-    }
-    return output_commit(&output);
+    TRY(write_layout(checkpoint, &layout));
+    error = write_parts(path, checkpoint, progress, &layout);
+    memory_stream_free(&layout);
+    return error;
 }
 
-static struct error *strange(const struct checkpoint *checkpoint)
-{
-    return error_make("not a checkpoint of a %s", checkpoint->kind);
-}
+/* ---- Reading ---- */
 
 struct error *checkpoint_strange(const char *path, const struct checkpoint *checkpoint)
 {
-    return error_in(path, strange(checkpoint));
+    return error_make("%s: a checkpoint of a %s, but not as this program writes it: remove it to "
+                      "start from the beginning",
+                      path, checkpoint->kind);
 }
 
-static struct error *take_note(const char *note, const struct checkpoint *checkpoint,
-                               char progress[CHECKPOINT_PROGRESS])
+/* Whether the state is of that layout; then progress and arrays are taken from it. */
+static bool take_state(const struct checkpoint *checkpoint, const unsigned char *state, size_t size,
+                       const struct memory_stream *layout, char progress[CHECKPOINT_PROGRESS])
 {
-    char kind[32], fingerprint[64];
-    int read = 0;
+    const unsigned char *end = memchr(state, '\n', size), *next;
+    size_t length = end ? (size_t)(end - state) : 0, bytes = 0;
 
-    if (!note || sscanf(note, "%31s %63s %n", kind, fingerprint, &read) != 2 || !read ||
-        strcmp(kind, checkpoint->kind) != 0)
-        return strange(checkpoint);
-    if (strcmp(fingerprint, checkpoint->fingerprint) != 0)
-        return error_make("belongs to a %s with other data or options: remove it to start from the "
-                          "beginning",
-                          checkpoint->kind);
-    snprintf(progress, CHECKPOINT_PROGRESS, "%s", note + read);
-    return NULL;
-}
-
-static struct error *take_arrays(const struct tch *tch, const struct checkpoint *checkpoint)
-{
+    for (size_t i = 0; i < checkpoint->count; i++)
+        bytes += checkpoint->arrays[i].count * sizeof(float);
+    if (!end || length >= CHECKPOINT_PROGRESS || size != length + 1 + layout->size + bytes ||
+        memcmp(end + 1, layout->bytes, layout->size) != 0)
+        return false;
+    memcpy(progress, state, length);
+    progress[length] = '\0';
+    next = end + 1 + layout->size;
     for (size_t i = 0; i < checkpoint->count; i++) {
-        const struct tch_tensor *array = &checkpoint->arrays[i];
-        const struct tch_tensor *stored = tch_find(tch, array->name);
+        const struct checkpoint_array *array = &checkpoint->arrays[i];
 
-        if (!stored || stored->count != array->count)
-            return error_make("%s is missing or has the wrong size", array->name);
-        checkpoint->backend->upload(array->values, stored->values,
-                                    stored->count * sizeof *stored->values);
+        checkpoint->backend->upload(array->values, next, array->count * sizeof(float));
+        next += array->count * sizeof(float);
     }
-    return NULL;
+    return true;
 }
 
-struct error *checkpoint_look(const char *path, bool *found)
+static struct error *read_state(const char *path, const struct checkpoint *checkpoint,
+                                unsigned char **state, size_t *size)
 {
-    struct stat status;
+    char by[CHECKPOINT_BY];
+    struct ckpt_run run = run_of(checkpoint, by);
 
-    *found = stat(path, &status) == 0;
-    if (!*found && errno != ENOENT)
-        return error_system(path);
-    if (*found ? !S_ISREG(status.st_mode) : strcmp(path, "-") == 0)
-        return error_make("%s: a checkpoint is a regular file", path);
-    return NULL;
+    return ckpt_read(path, &run, state, size);
 }
 
 struct error *checkpoint_read(const char *path, const struct checkpoint *checkpoint,
                               char progress[CHECKPOINT_PROGRESS], bool *found)
 {
-    struct tch tch;
+    struct memory_stream layout;
+    unsigned char *state;
+    size_t size;
     struct error *error;
 
     TRY(check_room(checkpoint));
-    TRY(checkpoint_look(path, found));
-    if (!*found)
+    TRY(read_state(path, checkpoint, &state, &size));
+    *found = state != NULL;
+    if (!state)
         return NULL;
-    TRY(tch_read(path, &tch));
-    error = take_note(tch.notes, checkpoint, progress);
-    if (!error)
-        error = take_arrays(&tch, checkpoint);
-    tch_free(&tch);
-    return error_in(path, error);
+    error = write_layout(checkpoint, &layout);
+    if (!error && !take_state(checkpoint, state, size, &layout, progress))
+        error = checkpoint_strange(path, checkpoint);
+    memory_stream_free(&layout);
+    free(state);
+    return error;
 }

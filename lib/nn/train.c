@@ -331,13 +331,13 @@ static struct error *train_epoch(struct training *t, size_t epoch, double rate, 
 
         if (!isfinite(t->losses[i]))
             return error_make("training: the loss is not a number in epoch %zu: use a smaller "
-                              "learning rate",
+                              "learning rate, or scale the series first (sc-scale)",
                               epoch + 1);
         sum += t->losses[i] * (double)(left < size ? left : size);
     }
     if (t->losses[t->batches] != 0)
         return error_make("training: the network has values that are not finite after epoch %zu: "
-                          "use a smaller learning rate",
+                          "use a smaller learning rate, or scale the series first (sc-scale)",
                           epoch + 1);
     *loss = sum / (double)t->set->count;
     return NULL;

@@ -29,13 +29,22 @@ static void widen(const float *values, size_t count, double *low, double *high)
     }
 }
 
+/* How far apart the ends of an axis for one value are to be, or for values so near each other that
+ * there is no counting from one to the next; 0 for others. */
+static double least_extent(double low, double high)
+{
+    double size = fmax(fabs(low), fabs(high));
+
+    if (high - low > 1e-12 * size && high - low > 1e-300)
+        return 0;
+    return fmax(1, 2e-3 * size);
+}
+
 /* Room above and below; something to show even when all values are the same. */
 static void relax(double *low, double *high)
 {
-    double margin = 0.05 * (*high - *low);
+    double margin = fmax(0.05 * (*high - *low), 0.5 * least_extent(*low, *high));
 
-    if (!(margin > 0))
-        margin = 0.5;
     *low -= margin;
     *high += margin;
 }
@@ -67,7 +76,7 @@ static void value_axis(FILE *stream, const struct svg_frame *frame)
 
         svg_line(stream, frame->x - 4, y, frame->x, y, (struct svg_pen){grey, 1, 1});
         svg_text(stream, frame->x - 7, y + 4, 11, "end", grey, "%g",
-                 fabs(value) < 1e-12 ? 0 : value);
+                 fabs(value) < 1e-3 * tick ? 0 : value);
     }
 }
 
@@ -363,8 +372,9 @@ struct error *figure_curves(FILE *stream, const struct table *table,
     if (!(frame.low <= frame.high) || !(frame.first <= frame.last))
         return error_make("no numbers to draw");
     relax(&frame.low, &frame.high);
-    if (frame.first == frame.last)
-        frame.last += 1;
+    frame.last = fmax(frame.last, frame.first + least_extent(frame.first, frame.last));
+    if (!isfinite(frame.high - frame.low) || !isfinite(frame.last - frame.first))
+        return error_make("numbers that are too large to draw");
     svg_begin(stream, PAGE_WIDTH, height, options->title ? options->title : "");
     panel(stream, &frame);
     value_axis(stream, &frame);

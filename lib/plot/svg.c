@@ -138,7 +138,7 @@ void svg_points(FILE *stream, const struct svg_frame *frame, const double *x, co
 
     begin_path(stream, pen);
     for (size_t i = 0; i < count; i++) {
-        if (isnan(y[i])) {
+        if (isnan(x[i]) || isnan(y[i])) {
             command = 'M';
             continue;
         }

@@ -37,7 +37,7 @@ void svg_line(FILE *stream, double x1, double y1, double x2, double y2, struct s
 void svg_series(FILE *stream, const struct svg_frame *frame, const float *values, size_t count,
                 double start, struct svg_pen pen);
 
-/* Points (x[i], y[i]); a gap where y is NaN. */
+/* Points (x[i], y[i]); a gap where one of them is NaN. */
 void svg_points(FILE *stream, const struct svg_frame *frame, const double *x, const double *y,
                 size_t count, struct svg_pen pen);
 

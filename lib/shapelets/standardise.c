@@ -2,6 +2,7 @@
  * transform depend on the machine in their last bits, and a pool must not. */
 #include "shapelets/standardise.h"
 
+#include <float.h>
 #include <math.h>
 #include <stdlib.h>
 
@@ -52,14 +53,17 @@ static void measure_series(void *context, size_t i, unsigned worker)
     }
 }
 
-/* Offset and scale of shapelet k, from a column of the distances. */
-static void set_scaling(const double *distances, size_t count, size_t shapelets, size_t k,
-                        struct shapelet *shapelet)
+/* Offset and scale of shapelet k, from a column of the distances.  They are floats, and so are the
+ * features. */
+static struct error *set_scaling(const double *distances, size_t count, size_t shapelets, size_t k,
+                                 struct shapelet *shapelet)
 {
-    double mean = 0, variance = 0, deviation;
+    double mean = 0, variance = 0, most = 0, deviation;
 
-    for (size_t i = 0; i < count; i++)
+    for (size_t i = 0; i < count; i++) {
         mean += distances[i * shapelets + k];
+        most = fmax(most, distances[i * shapelets + k]);
+    }
     mean /= (double)count;
     for (size_t i = 0; i < count; i++) {
         double off = distances[i * shapelets + k] - mean;
@@ -71,12 +75,19 @@ static void set_scaling(const double *distances, size_t count, size_t shapelets,
     shapelet->scale = 1;
     if (deviation > 1e-6 * mean)
         shapelet->scale = (float)(sqrt(weight / (double)shapelets) / deviation);
+    if (!(most < FLT_MAX) || !isnormal(shapelet->scale))
+        return error_make("shapelet %zu, channel %zu: distances of up to %.3g, which vary by %.3g, "
+                          "are too %s for 32-bit floats: scale the series first (sc-scale)",
+                          k, (size_t)shapelet->channel, most, deviation,
+                          most < 1 ? "small" : "large");
+    return NULL;
 }
 
 struct error *pool_standardise(struct shapelet_pool *pool, const struct dataset *set)
 {
     struct transform transform;
     struct measure measure = {.transform = &transform, .set = set};
+    struct error *error = NULL;
 
     pool->standardised = false;
     if (set->count == 0)
@@ -88,10 +99,10 @@ struct error *pool_standardise(struct shapelet_pool *pool, const struct dataset 
         return error_memory("shapelet features");
     }
     parallel_for(set->count, measure_series, &measure);
-    for (size_t k = 0; k < pool->count; k++)
-        set_scaling(measure.distances, set->count, pool->count, k, &pool->shapelets[k]);
-    pool->standardised = true;
+    for (size_t k = 0; !error && k < pool->count; k++)
+        error = set_scaling(measure.distances, set->count, pool->count, k, &pool->shapelets[k]);
+    pool->standardised = !error;
     free(measure.distances);
     transform_free(&transform);
-    return NULL;
+    return error;
 }

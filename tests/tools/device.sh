@@ -123,6 +123,16 @@ test_that 'the same command gives the same bytes again' '
     sc-teacher -q --steps 6 --device cuda --threads 3 -o b.tch set.npy
     cmp a.tch b.tch
 '
+test_that 'a checkpoint is continued only on the device that began it' '
+    for run in "sc-teacher -q --epochs 100000 --checkpoint-every 1 -n cnn" \
+        "sc-match -q -n 1 --steps 100000 --checkpoint-every 1" "sc-experts -q -c 100000 -e 1"; do
+        killed state $run --checkpoint state --device cuda set.npy -o none
+        fails 1 "state: computed so far by " timeout 60 $run --checkpoint state set.npy -o none
+        grep "so far by \".*, cuda\", but this is \".*[^a]\"" .stderr
+        rm state
+    done
+    test ! -e none
+'
 test_that 'a teacher command has no device of ours' '
     fails 2 "computes where it likes" sc-synth --teacher-command cat --device cuda set.npy
 '

@@ -91,6 +91,56 @@ json() {
     sed -n "s/^ *\"$1\": \"\{0,1\}\([^\"]*[^\",]\)\"\{0,1\},\{0,1\}\$/\1/p"
 }
 
+# killed FILE COMMAND...: kills the command as soon as FILE has some content.
+killed() {
+    killed_file=$1
+    shift
+    "$@" &
+    killed_job=$!
+    killed_waits=0
+    while [ "$(stat -c %s "$killed_file" 2>/dev/null || echo 0)" -lt 1000 ] && [ "$killed_waits" -lt 3000 ]; do
+        killed_waits=$((killed_waits + 1))
+        sleep 0.01
+    done
+    kill -9 "$killed_job"
+    wait "$killed_job" || true
+    test -s "$killed_file"
+}
+
+# flip FILE OFFSET: changes one bit of the byte at the offset.
+flip() {
+    # shellcheck disable=SC2059 # the format is the byte
+    printf "\\$(printf %o $(($(od -An -tu1 -j "$2" -N 1 "$1") ^ 1)))" |
+        dd of="$1" bs=1 seek="$2" conv=notrunc status=none
+}
+
+# damages_are_refused FILE COMMAND...: FILE is a checkpoint that the command would continue from; with
+# a bit changed anywhere, a NaN, zeros or its start alone it says so, says what to do, and leaves it.
+damages_are_refused() {
+    damaged_file=$1
+    shift
+    cp "$damaged_file" undamaged
+    damaged_size=$(stat -c %s undamaged)
+    for damage in flip-10 flip-40 flip-120 flip-half flip-last nan zeros gone; do
+        cp undamaged "$damaged_file"
+        case $damage in
+        flip-half) flip "$damaged_file" $((damaged_size / 2)) ;;
+        flip-last) flip "$damaged_file" $((damaged_size - 2)) ;;
+        flip-*) flip "$damaged_file" "${damage#flip-}" ;;
+        nan) printf "\\377\\377\\377\\377\\377\\377\\377" |
+            dd of="$damaged_file" bs=1 seek=$((damaged_size / 2)) conv=notrunc status=none ;;
+        zeros) dd if=/dev/zero of="$damaged_file" bs=1 seek=$((damaged_size / 2)) count=500 \
+            conv=notrunc status=none ;;
+        gone) truncate -s 120 "$damaged_file" ;;
+        esac
+        cp "$damaged_file" before
+        fails 1 "$damaged_file: " "$@"
+        grep -q "damaged.*remove " .stderr
+        cmp "$damaged_file" before
+    done
+    mv undamaged "$damaged_file"
+}
+
 # refute COMMAND...: the command fails.  (set -e takes no notice of "! command".)
 refute() {
     if "$@"; then

@@ -168,21 +168,6 @@ test_that 'soft labels start as logits of 16 for the class of the series and 0 f
     sc-info --json soft.npy | grep "\"soft_labels\"" >before
     sc-info --json kept.npy | grep "\"soft_labels\"" | cmp - before
 '
-# killed FILE COMMAND...: kills the command as soon as FILE is there.
-killed() {
-    killed_file=$1
-    shift
-    "$@" &
-    killed_job=$!
-    killed_waits=0
-    while [ ! -s "$killed_file" ] && [ "$killed_waits" -lt 300 ]; do
-        killed_waits=$((killed_waits + 1))
-        sleep 0.1
-    done
-    kill -9 "$killed_job"
-    wait "$killed_job" || true
-    test -s "$killed_file"
-}
 test_that 'a run that was killed goes on from its checkpoint and ends with the same bytes' '
     for method in dsa mtt condtsc unroll; do
         case $method in
@@ -206,13 +191,22 @@ test_that 'experts that were interrupted go on and end with the same bytes' '
     rm -f state
     killed state sc-experts "$@" --threads 1 --checkpoint state -o none
     test ! -e none
-    # Half an expert was being written.
-    head -c 100 train.npy >>state
-    fails 1 "state: belongs to experts with other data or options" \
+    fails 1 "state: belongs to a training of experts with other data or options" \
         sc-experts -q -c 12 -e 11 -b 16 -n "$small" --checkpoint state train.npy -o none
+    damages_are_refused state sc-experts "$@" --checkpoint state -o none
+    test ! -e none
+    sc-experts "$@" -o whole.npy
+    cp state kept
     sc-experts "$@" --checkpoint state -o resumed.npy
     test ! -e state
-    sc-experts "$@" -o whole.npy
+    cmp resumed.npy whole.npy
+    # Half an expert was being written.
+    cp kept state
+    head -c 100 train.npy >>state
+    shift
+    sc-experts "$@" --checkpoint state -o resumed.npy 2>said
+    grep "state: expert [0-9]* is incomplete and trained again" said
+    test ! -e state
     cmp resumed.npy whole.npy
 '
 test_that 'what does not fit is refused with the reason and leaves no file' '
@@ -251,7 +245,7 @@ test_that 'what does not fit is refused with the reason and leaves no file' '
     fails 1 "unknown word" sc-experts -n "cnn size=3" train.npy -o none
     echo nonsense >state
     fails 1 "state: " sc-match -m dc --checkpoint state train.npy -o none
-    fails 1 "state: not a checkpoint of sc-experts" sc-experts --checkpoint state train.npy -o none
+    fails 1 "state: not a checkpoint" sc-experts --checkpoint state train.npy -o none
     mkfifo pipe
     ln -s /dev/full full
     for state in pipe full . -; do
@@ -276,6 +270,9 @@ test_that 'a checkpoint of another run is refused' '
     killed state sc-match -q -n 2 --steps 100000 --checkpoint state --checkpoint-every 5 train.npy -o none
     fails 1 "state: belongs to a matching with other data or options" \
         sc-match -n 2 --steps 99999 --checkpoint state train.npy -o none
+    fails 1 "state: a checkpoint of a matching, not of a training of experts" \
+        sc-experts --checkpoint state train.npy -o none
+    damages_are_refused state sc-match -n 2 --steps 100000 --checkpoint state train.npy -o none
     test ! -e none
 '
 finish

@@ -35,6 +35,38 @@ test_that 'a table draws one curve for each column and leaves gaps' '
     test "$(grep "<path" table.svg | head -n 1 | grep -o "M" | wc -l)" = 2
     printf "0 1\n1 2\n" | sc-plot | grep -q "column 2"
 '
+test_that 'values near the limits of floats, or far from 0 and near each other, have a place' '
+    # drawn FILE: every place and every word of the picture is a number.
+    drawn() {
+        timeout 60 sc-plot "$@" -o drawn.svg
+        refute grep -E "[^a-z](nan|inf)" drawn.svg
+        test "$(count "<text" drawn.svg)" -gt 2
+    }
+    for value in 0 1e30 -1e30 3.4e38 1e-45 1e-30; do
+        for i in 0 1 0 1; do printf "$i\t$value\t$value\t$value\t$value\n"; done |
+            sc-import -q -f ucr -o same.npy
+        drawn same.npy
+        sc-shapelets -q --raw -k 1 -l 3 same.npy -o same.slp
+        drawn same.slp
+        for i in 0 1 0 1; do printf "$i\t$value\t0\t-$i\t-1e-45\n"; done |
+            sc-import -q -f ucr -o other.npy 2>said || continue
+        drawn other.npy
+        drawn same.npy --over other.npy
+    done
+    # Marks of small values are not all 0.
+    printf "0\t1e-30\t-1e-30\t2e-30\n1\t1e-30\t0\t-2e-30\n" | sc-import -q -f ucr | sc-plot -o drawn.svg
+    test "$(grep -o ">[-0-9.]*e-30<" drawn.svg | sort -u | wc -l)" -ge 2
+    grep -q ">0<" drawn.svg
+    printf "x\ty\n1e16\t1\n10000000000000002\t2\n" >far.tsv
+    printf "x\ty\n-\t1\n2\t2\n3\t-\n4\t1e30\n" >gap.tsv
+    printf "x\ty\n1e30\t5\n1e30\t5\n" >point.tsv
+    printf "x\ty\n1\t1e300\n2\t1e300\n" >large.tsv
+    printf "x\ty\n1\t1e-320\n2\t2e-320\n" >small.tsv
+    for table in far gap point large small; do drawn $table.tsv; done
+    printf "x\ty\n1\t1e308\n2\t-1e308\n" >huge.tsv
+    fails 1 "huge.tsv: numbers that are too large to draw" sc-plot huge.tsv -o none.svg
+    test ! -e none.svg
+'
 test_that 'what cannot be drawn is refused with the reason and leaves no file' '
     printf "x,a\n0,1\n1,two\n" >bad.tsv
     fails 1 "bad.tsv: row 3, column 2: '"'two'"' is not a number" sc-plot bad.tsv -o none.svg

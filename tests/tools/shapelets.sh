@@ -94,4 +94,47 @@ test_that 'planted shapelets are found where they are' '
     test $((10 * hits)) -ge $((9 * total))
     test $((2 * chance)) -le "$hits"
 '
+# scaled_by FACTOR: a set of two classes, its values times that.
+scaled_by() {
+    awk -v factor="$1" "BEGIN { srand(1); for (i = 0; i < 40; i++) { printf \"%d\", i % 2
+        for (t = 0; t < 100; t++) printf \"\\t%.7g\", factor * (rand() - 0.5 + (i % 2 && t > 50 && t < 80))
+        print \"\" } }" | sc-import -q -f ucr
+}
+test_that 'a pool is one that programs can read, or values near the limits of floats are refused' '
+    scaled_by 1 >near.npy
+    sc-shapelets -q -k 2 -l 20 near.npy -o near.slp
+    for factor in 1e30 2e38 1e-30 1e-38 1e-42 0; do
+        scaled_by $factor >far.npy
+        for options in "" "--normalise --select diverse" --raw; do
+            rm -f far.slp
+            if sc-shapelets -q -k 2 -l 20 $options far.npy -o far.slp 2>said; then
+                sc-info far.slp >/dev/null
+                if sc-strans -q far.slp far.npy -o far-features.npy 2>said; then
+                    sc-info --json far-features.npy | json infinite | head -n 1 | grep -qx 0
+                fi
+            else
+                grep "far.npy: shapelet 0, channel 0: .* for 32-bit floats: scale .* (sc-scale)" said
+                test ! -e far.slp
+                echo "$factor" >>refused
+            fi
+        done
+        # As it advises.
+        sc-scale -q far.npy | sc-shapelets -q -k 2 -l 20 -o scaled.slp
+        sc-info scaled.slp >/dev/null
+        # Series that are not those of the pool.
+        rm -f features.npy
+        if sc-strans -q near.slp far.npy -o features.npy 2>said; then
+            test "$(sc-info --json features.npy | json infinite | head -n 1)" = 0
+        else
+            grep "far.npy: series [0-9]*: the distance to shapelet 0, in channel 0, is too large" said
+            test ! -e features.npy
+            fails 1 "far.npy: series 0: the distance" sc-teacher -q -s near.slp far.npy -o none
+            echo "$factor" >>refused-features
+        fi
+    done
+    sort -u refused | tr "\n" " " | grep "1e-38 1e-42 2e38"
+    refute grep -e 1e30 -e 1e-30 refused
+    grep 2e38 refused-features
+    refute grep -e 1e30 -e 1e- refused-features
+'
 finish

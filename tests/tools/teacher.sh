@@ -74,6 +74,7 @@ test_that 'a checkpoint of another run is refused and stays' '
     fails 1 "other.tch: belongs to a training with other data or options" \
         sc-teacher train.npy --epochs 4 --checkpoint other.tch -o none
     test -s other.tch
+    damages_are_refused other.tch sc-teacher train.npy --epochs 100000 --checkpoint other.tch -o none
     ln -s /dev/full full
     fails 1 "full: a checkpoint is a regular file" sc-teacher train.npy --checkpoint full -o none
     test -e full

@@ -101,6 +101,8 @@ static void it_works_on_one_thread_whatever_the_environment_says(void **state)
     (void)state;
     setenv("OPENBLAS_NUM_THREADS", "8", 1);
     assert_null(dense_description());
+    assert_ok(dense_open_for_estimates(1));
+    assert_null(dense_description());
     assert_ok(dense_open(1));
     assert_int_equal(status_of("Threads"), threads);
     assert_string_equal(getenv("OPENBLAS_NUM_THREADS"), "8");

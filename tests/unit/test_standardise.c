@@ -74,10 +74,55 @@ static void a_distance_that_never_changes_is_left_alone(void **state)
     dataset_free(&set);
 }
 
+/* Series of one value each, from half of `high` to `high`, and shapelets of zeros or of `shapelet`:
+ * distances of twice the difference. */
+static struct error *standardise_values(float high, float shapelet)
+{
+    struct shapelet_pool pool;
+    struct dataset set;
+    struct error *error;
+
+    make(&set, &pool);
+    for (size_t i = 0; i < SERIES * STEPS; i++)
+        set.x[i] = high * (0.5F + 0.5F * (float)(i / STEPS) / (SERIES - 1));
+    for (size_t i = 0; i < SHAPELETS * LENGTH; i++)
+        pool.values[i] = i < LENGTH ? 0 : shapelet;
+    error = pool_standardise(&pool, &set);
+    assert_true(pool.standardised == !error);
+    for (size_t k = 0; !error && k < SHAPELETS; k++) {
+        assert_true(isfinite(pool.shapelets[k].offset));
+        assert_true(isnormal(pool.shapelets[k].scale) && pool.shapelets[k].scale > 0);
+    }
+    slp_free(&pool);
+    dataset_free(&set);
+    return error;
+}
+
+static void distances_without_a_place_in_floats_are_refused(void **state)
+{
+    (void)state;
+    assert_ok(standardise_values(1e30F, 1e30F));
+    assert_ok(standardise_values(1.6e38F, 0));
+    /* The mean has a place, the largest distance has none. */
+    assert_fails("shapelet 0, channel 0: distances of up to 4e+38, which vary by 5.92e+37, are too "
+                 "large for 32-bit floats: scale the series first (sc-scale)",
+                 standardise_values(2e38F, 0));
+    assert_fails("shapelet 1, channel 0: distances of up to 8e+38",
+                 standardise_values(1e38F, -3e38F));
+    assert_ok(standardise_values(1e-30F, 0));
+    assert_ok(standardise_values(1e-36F, 0));
+    assert_fails("shapelet 0, channel 0: distances of up to 2e-38, which vary by 2.96e-39, are too "
+                 "small for 32-bit floats: scale the series first (sc-scale)",
+                 standardise_values(1e-38F, 0));
+    assert_fails("too small", standardise_values(1e-42F, 0));
+    assert_ok(standardise_values(0, 0));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(features_have_mean_0_and_one_deviation),
+        cmocka_unit_test(distances_without_a_place_in_floats_are_refused),
         cmocka_unit_test(a_distance_that_never_changes_is_left_alone),
     };
 

@@ -10,6 +10,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/computed_by.h"
 #include "base/parallel.h"
 #include "base/text.h"
 #include "common/claims.h"
@@ -17,6 +18,7 @@
 #include "common/progress.h"
 #include "file.h"
 #include "mapped.h"
+#include "memory-stream.h"
 
 /* The program that runs, for messages and provenance. */
 static const struct cli_program *current;
@@ -466,12 +468,11 @@ void cli_record_device(const char *name)
 void cli_record(const struct cli_common *common, char **notes, const char *const *digests,
                 size_t count)
 {
-    char *text = NULL;
-    size_t size = 0;
-    FILE *stream = open_memstream(&text, &size);
+    struct memory_stream line;
+    FILE *stream;
 
-    if (!stream)
-        cli_check(error_memory("provenance"));
+    cli_check(memory_stream_open("provenance", &line));
+    stream = line.stream;
     if (*notes && **notes)
         fprintf(stream, "%s\n", *notes);
     fprintf(stream, "%s %s", current->name, SHAPECOND_VERSION);
@@ -486,10 +487,11 @@ void cli_record(const struct cli_common *common, char **notes, const char *const
         if (digests[i] && digests[i][0])
             fprintf(stream, " <%s", digests[i]);
     }
-    if (fclose(stream))
-        cli_check(error_memory("provenance"));
+    if (current->computes)
+        fprintf(stream, " [%s]", computed_by());
+    cli_check(memory_stream_close(&line));
     free(*notes);
-    *notes = text;
+    *notes = line.bytes;
 }
 
 /* ---- Output ---- */

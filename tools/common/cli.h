@@ -73,6 +73,7 @@ struct cli_program {
     bool random;                      /* the seed changes the result */
     bool words;                       /* the arguments are words that provenance keeps, not files */
     bool prefix;                      /* -o is not a file: the tool claims its outputs itself */
+    bool computes;                    /* last bits depend on what computes: provenance says it */
     const char *notes;                /* more for --help, or NULL */
 };
 
@@ -101,8 +102,8 @@ const char *cli_input(const struct cli_common *common);
 void cli_record_device(const char *name);
 
 /* Adds this run to the provenance in *notes (malloc'ed, may be NULL): tool, version, the options
- * that matter for the result, seed, and the digests of the inputs (those that are NULL or "" are
- * left out). */
+ * that matter for the result, seed, the digests of the inputs (those that are NULL or "" are left
+ * out), and what computed. */
 void cli_record(const struct cli_common *common, char **notes, const char *const *digests,
                 size_t count);
 
