@@ -43,7 +43,7 @@ enum npy_kind {
 };
 
 struct npy_error {
-    char message[256];
+    char message[255];
     bool memory; /* the reason is that there was too little memory, not the file */
 };
 

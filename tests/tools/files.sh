@@ -139,41 +139,43 @@ test_that 'a closed standard output is an error, before the work' '
     test ! -e none
 '
 
-# The statistics come through a pipe, for which sc-scale waits when it has read the set.
+# scale_while COMMAND...: sc-scale cut.npy, whose statistics come through a pipe, with the command run
+# when it has read the set and waits for them.  Its status is in $got, what it says in the file said.
+mkfifo statistics
+scale_while() {
+    sc-scale cut.npy --with statistics -o "$target" 2>said &
+    job=$!
+    # shellcheck disable=SC2016 # for the inner shell
+    timeout 60 sh -c 'exec 3>statistics; "$@"; cat scale.npy >&3' scale_while "$@"
+    got=0
+    wait "$job" || got=$?
+    cat said
+}
 test_that 'an input that is cut off while it is in use is named, and nothing is left' '
     sc-gen cbf -n 2000 -o large.npy
     sc-scale -q large.npy --save scale.npy -o /dev/null
-    mkfifo statistics
     mkdir results
     printf old >results/kept
-    cut_off() {
-        cp large.npy cut.npy
-        sc-scale cut.npy --with statistics -o results/$1 2>said &
-        job=$!
-        exec 3>statistics
-        truncate -s $2 cut.npy
-        cat scale.npy >&3
-        exec 3>&-
-        got=0
-        wait $job || got=$?
-        cat said
-        test $got = 1
-        test "$(cat said)" = "sc-scale: cut.npy: was truncated while it was in use"
-        test "$(ls -A results)" = kept
-        test "$(cat results/kept)" = old
-    }
-    size=$(stat -c %s large.npy)
-    for name in kept new; do
-        cut_off $name 1000
-        # Only zeros where data was, no signal.
-        cut_off $name $((size - 8))
+    # At the end of a page there are only zeros where data was, and no signal.
+    for size in 1000 $(($(stat -c %s large.npy) - 8)); do
+        for target in results/kept results/new; do
+            cp large.npy cut.npy
+            scale_while truncate -s $size cut.npy
+            test $got = 1
+            test "$(cat said)" = "sc-scale: cut.npy: was truncated while it was in use"
+            test "$(ls -A results)" = kept
+            test "$(cat results/kept)" = old
+        done
     done
 '
 test_that 'the signal of an input that is cut off is caught in every thread' '
     sc-gen cbf -n 20000 -o large.npy
     sc-teacher -q large.npy --steps 100000000 --log log -o results/new 2>said &
     job=$!
-    while ! grep -q "^1	" log 2>/dev/null; do sleep 0.1; done
+    while ! grep -q "^1	" log 2>/dev/null; do
+        sleep 0.1
+        kill -0 $job
+    done
     truncate -s 100000 large.npy
     got=0
     wait $job || got=$?
@@ -182,23 +184,14 @@ test_that 'the signal of an input that is cut off is caught in every thread' '
     test "$(ls -A results)" = kept
 '
 test_that 'an input that is written to while it is in use is remarked on' '
+    target=changed.npy
     cp train.npy cut.npy
-    sc-scale cut.npy --with statistics -o changed.npy 2>said &
-    job=$!
-    exec 3>statistics
-    touch -d 2001-01-01 cut.npy
-    cat scale.npy >&3
-    exec 3>&-
-    wait $job
+    scale_while touch -d 2001-01-01 cut.npy
+    test $got = 0
     grep "sc-scale: cut.npy: was changed while it was in use" said
     # One that is replaced is still there for who has it open.
-    sc-scale cut.npy --with statistics -o changed.npy 2>said &
-    job=$!
-    exec 3>statistics
-    mv scaled.npy cut.npy
-    cat scale.npy >&3
-    exec 3>&-
-    wait $job
+    scale_while mv scaled.npy cut.npy
+    test $got = 0
     test ! -s said
 '
 

@@ -16,7 +16,8 @@ struct claim {
 };
 
 static struct claim *claims;
-static size_t claim_count;
+static size_t claim_count, claim_room;
+static bool any_written;
 
 static struct file_identity identify(const char *path, bool written)
 {
@@ -70,14 +71,20 @@ static bool is_standard_output(const struct claim *claim)
 void claims_add(const char *option, const char *path, bool written)
 {
     struct claim claim = {option, path, written, identify(path, written)};
-    struct claim *more = realloc(claims, (claim_count + 1) * sizeof *claims);
 
-    if (!more)
-        cli_check(error_memory("file names"));
-    claims = more;
+    if (claim_count == claim_room) {
+        struct claim *more = realloc(claims, (2 * claim_room + 8) * sizeof *claims);
+
+        if (!more)
+            cli_check(error_memory("file names"));
+        claims = more;
+        claim_room = 2 * claim_room + 8;
+    }
     if (is_standard_output(&claim))
         cli_check(output_check_standard());
-    for (size_t i = 0; i < claim_count; i++) {
+    /* Inputs come first: the many of a large import need not be compared with each other. */
+    any_written = any_written || written;
+    for (size_t i = 0; any_written && i < claim_count; i++) {
         if (conflict(&claim, &claims[i]))
             refuse(&claim, &claims[i]);
     }

@@ -540,8 +540,13 @@ void cli_finish_output(struct output *output, const char *path, struct error *er
 
 void cli_stage_dataset(const char *path, const struct dataset *dataset, struct output *output)
 {
+    struct error *error;
+
     cli_open_output(path, true, output);
-    cli_check(error_in(shown_output(path), dataset_write(output->stream, dataset)));
+    error = dataset_write(output->stream, dataset);
+    if (error)
+        check_inputs(); /* the data may be that of a file */
+    cli_check(error_in(shown_output(path), error));
 }
 
 void cli_commit(struct output *outputs, size_t count)
