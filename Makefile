@@ -35,7 +35,10 @@ ALL_CFLAGS := -std=c11 -D_GNU_SOURCE -DSHAPECOND_VERSION='"$(VERSION)"' $(WARNIN
 ifeq ($(WERROR),1)
 ALL_CFLAGS += -Werror
 endif
-LIBS := -lkissfft-float -lzip -lm -ldl -pthread
+# libb2 itself where that is there: the shared one loads libgomp, for digests that are not used here.
+# Looked for when a program is linked, since the packages may come in the same run.
+LIBB2 = $(if $(findstring /,$(shell $(CC) -print-file-name=libb2.a)),-l:libb2.a,-lb2)
+LIBS = $(LIBB2) -lkissfft-float -lzip -lm -ldl -pthread
 
 # ---- What there is: every file in its folder is found by itself ----
 
@@ -129,7 +132,7 @@ no-plug-in:
 
 # ---- Debian packages ----
 
-PACKAGES_build := libkissfft-dev libopenblas-dev libzip-dev
+PACKAGES_build := libb2-dev libkissfft-dev libopenblas-dev libzip-dev
 PACKAGES_check := libcmocka-dev mandoc g++
 PACKAGES_fuzz := clang libclang-rt-dev
 PACKAGES_lint := clang-format cppcheck mandoc shellcheck

@@ -28,9 +28,9 @@ compile() {
         objects="$objects $object"
     done
     for target in $targets; do
-        "$CLANG" $flags -fsanitize=fuzzer -o "$build/$target" "tests/fuzz/$target.c" $objects -lzip -lm
+        "$CLANG" $flags -fsanitize=fuzzer -o "$build/$target" "tests/fuzz/$target.c" $objects -lb2 -lzip -lm
     done
-    "$CLANG" $flags -fsanitize=fuzzer-no-link -o "$build/seeds" tests/fuzz/seeds.c $objects -lzip -lm
+    "$CLANG" $flags -fsanitize=fuzzer-no-link -o "$build/seeds" tests/fuzz/seeds.c $objects -lb2 -lzip -lm
 }
 
 # Rows of real files for the text formats, and arrays whose data is cut off for NPY.
