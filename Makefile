@@ -9,7 +9,7 @@
 #   make check-cuda    the plug-in against the processor, on a GPU   make bench-cuda
 #   make check-mutants   the tests against a thousand mistakes in the sources (tests/mutants/run.sh)
 #   make bench         all benchmarks                make bench-NAME   one of tests/bench/NAME.sh
-#   make fuzz          libFuzzer, FUZZ_SECONDS in total
+#   make fuzz          libFuzzer, FUZZ_SECONDS in total (FUZZ_TARGETS='fuzz_npy ...' for some)
 #   make lint          static checks, manual pages   make format       clang-format
 #   make install       PREFIX=/usr/local DESTDIR=    make uninstall
 #   make clean
@@ -170,7 +170,7 @@ $(BUILD)/obj/lib/shapelets/distance_generic.o: ALL_CFLAGS += -ffp-contract=off
 # Unrolled vector code: with sanitizers the optimiser would work on it for many minutes.
 $(BUILD)/obj/lib/nn/kernels_%.o: FILE_CFLAGS = $(KERNEL_CFLAGS)
 $(BUILD)/obj/lib/device/%.o: ALL_CFLAGS += $(PLUGIN_FLAGS)
-$(BUILD)/obj/tests/%.o: ALL_CFLAGS += -Itests/unit
+$(BUILD)/obj/tests/%.o: ALL_CFLAGS += -Itests/unit -Itests/fuzz
 $(BUILD)/obj/tests/unit/%.o: | $(HAVE_check)
 
 $(BUILD)/obj/%.o: %.c | $(HAVE_build)
@@ -269,10 +269,27 @@ bench: $(addprefix bench-,$(BENCH_NAMES))
 $(addprefix bench-,$(BENCH_NAMES)): bench-%: all $(BENCHES)
 	@tests/bench/$*.sh $(BUILD)
 
-# Fuzzers are linked with everything compiled anew by clang.
+# Fuzzers are linked with everything compiled anew by clang: with the sanitizers, which find more in
+# an execution, and without them, which makes many more executions.
+CLANG ?= clang
 FUZZ_SECONDS ?= 600
+FUZZ_TARGETS ?= $(patsubst tests/fuzz/%.c,%,$(FUZZ_SOURCES))
+FUZZERS := $(patsubst tests/fuzz/%.c,$(BUILD)/fuzzers/%,$(FUZZ_SOURCES))
+fuzz_build = @$(MAKE) --no-print-directory fuzzers BUILD=$(BUILD)/fuzz/$(1) CC='$(CLANG)' CUDA=0 KERNEL_CFLAGS=-O0
 fuzz: | $(HAVE_build) $(HAVE_fuzz)
-	@tests/fuzz/run-fuzz.sh $(BUILD)/fuzz $(FUZZ_SECONDS)
+	$(call fuzz_build,sanitized) CFLAGS='-O1 -g -fno-omit-frame-pointer -fno-sanitize-recover=undefined \
+	  -fsanitize=address,undefined,fuzzer-no-link'
+	$(call fuzz_build,plain) CFLAGS='-O2 -g -fsanitize=fuzzer-no-link'
+	@tests/fuzz/run-fuzz.sh $(BUILD)/fuzz $(FUZZ_SECONDS) $(FUZZ_TARGETS)
+
+.PHONY: fuzzers
+fuzzers: $(FUZZERS) $(BUILD)/fuzzers/seeds
+$(FUZZERS): FUZZ_LINK := -fsanitize=fuzzer -Wl,--wrap=npy_open,--wrap=file_read
+$(FUZZERS): $(BUILD)/obj/tests/fuzz/memory_file.o
+$(BUILD)/fuzzers/%: $(BUILD)/obj/tests/fuzz/%.o $(SC_LIB) $(NPY_LIB)
+	$(say) LD $@
+	@mkdir -p $(@D)
+	$(run)$(CC) $(CFLAGS) $(LDFLAGS) $(FUZZ_LINK) -Wl,--as-needed -o $@ $(filter %.o,$^) $(SC_LIB) $(NPY_LIB) $(LIBS)
 
 FORMATTED := $(shell find $(wildcard tools lib formats cuda tests) -name "*.[ch]" -o -name "*.cu" -o -name "*.cpp")
 # Across files cppcheck does not see that cli_check may not return and that outputs need no value.
