@@ -5,6 +5,7 @@
 #   make main-table    the paper's main table on DATA=FOLDER, beside its figures; make show-main-table
 #                      prints what is there; others: ablations efficiency shapelet-table nas unroll
 #   make check         all tests                     make check-asan   the same under sanitizers
+#   make check-faults  every program with calls that fail, and killed at every call
 #   make CUDA=0        never the plug-in for GPUs; CUDA=1: nothing without it (default: if it can be)
 #   make check-cuda    the plug-in against the processor, on a GPU   make bench-cuda
 #   make check-mutants   the tests against a thousand mistakes in the sources (tests/mutants/run.sh)
@@ -52,6 +53,7 @@ UNIT_SOURCES := $(wildcard tests/unit/test_*.c)
 SUPPORT_SOURCES := $(wildcard tests/unit/support/*.c)
 BENCH_SOURCES := $(wildcard tests/bench/*.c)
 FUZZ_SOURCES := $(wildcard tests/fuzz/fuzz_*.c)
+FAULTS := $(addprefix $(BUILD)/tests/faults/,driver preload.so)
 MAN_PAGES := $(wildcard man/*.[1-9])
 
 # ---- The plug-in for GPUs (shapecond-cuda(7)): where there is a CUDA toolkit with cuDNN 9 ----
@@ -223,6 +225,17 @@ $(BUILD)/tests/%: $(BUILD)/obj/tests/unit/%.o $(call objects,$(SUPPORT_SOURCES))
 	@mkdir -p $(@D)
 	$(run)$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $^ -lcmocka $(LIBS)
 
+$(BUILD)/tests/faults/driver: $(call objects,$(addprefix tests/faults/,driver.c run.c judge.c commands.c))
+	$(say) LD $@
+	@mkdir -p $(@D)
+	$(run)$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $^
+
+$(BUILD)/obj/tests/faults/preload.o: ALL_CFLAGS += -fPIC
+$(BUILD)/tests/faults/preload.so: $(BUILD)/obj/tests/faults/preload.o
+	$(say) LD $@
+	@mkdir -p $(@D)
+	$(run)$(CC) -shared $(CFLAGS) $(LDFLAGS) -o $@ $^ -ldl
+
 # The engine is measured against a product of OpenBLAS on several threads; all else loads OpenBLAS
 # when it needs it (lib/base/dense.c).
 $(BUILD)/bench/%: $(BUILD)/obj/tests/bench/%.o $(SC_LIB) $(NPY_LIB)
@@ -234,8 +247,13 @@ $(BUILD)/bench/%: $(BUILD)/obj/tests/bench/%.o $(SC_LIB) $(NPY_LIB)
 
 # ---- Tests ----
 
-check: all $(UNITS) $(FAKE_SO) | $(HAVE_check)
+check: all $(UNITS) $(FAKE_SO) $(FAULTS) | $(HAVE_check)
 	@tests/run-tests.sh $(BUILD)
+
+# Allocations, system calls and threads that fail, one after another, and kills.
+.PHONY: check-faults
+check-faults: all $(FAULTS) $(BUILD)/tests/test_guide_command | $(HAVE_check)
+	@tests/faults/run.sh $(BUILD) $(FAULT_OPTIONS)
 
 demo: all
 	@PATH="$(abspath $(BUILD))/bin:$$PATH" $(MAKE) --no-print-directory -f pipelines/demo.mk RUN=$(BUILD)/demo
