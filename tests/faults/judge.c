@@ -38,6 +38,7 @@ static const struct harmless harmless[] = {
     {CALL_OPEN, OBJECT_FOLDER, "not every file system can sync a folder"},
     {CALL_SYNC, OBJECT_FOLDER, "not every file system can sync a folder"},
     {CALL_CLOSE, OBJECT_FOLDER, "nothing is lost"},
+    {CALL_CLOSE, OBJECT_NAMELESS, "nothing is lost: it was thrown away"},
     {CALL_CLOSE, OBJECT_INPUT, "nothing is lost: it was only read"},
     {CALL_CLOSE, OBJECT_STDIN, "nothing is lost: it was only read"},
     {CALL_UNLINK, OBJECT_WORK, "what was not removed is named: that is looked at before"},

@@ -394,6 +394,7 @@ static void look_at_descriptor(const struct server *server, pid_t thread, int de
 {
     static const enum object standard[] = {OBJECT_STDIN, OBJECT_STDOUT, OBJECT_STDERR};
     char link[64];
+    struct stat status;
     ssize_t length;
 
     snprintf(link, sizeof link, "/proc/%d/fd/%d", thread, descriptor);
@@ -403,6 +404,8 @@ static void look_at_descriptor(const struct server *server, pid_t thread, int de
         descriptor >= 0 && descriptor <= 2
             ? standard[descriptor]
             : kind_of_path(server->bench, path, flags_of_descriptor(thread, descriptor));
+    if (server->run->object == OBJECT_WORK && stat(link, &status) == 0 && status.st_nlink == 0)
+        server->run->object = OBJECT_NAMELESS;
 }
 
 static void describe(const struct server *server, const struct seccomp_notif *notice,

@@ -42,7 +42,7 @@ enum object {
     OBJECT_STDERR,
     OBJECT_SYSTEM,    /* /proc, /sys, /dev, /etc, libraries */
     OBJECT_FOLDER,    /* a folder that is to be synced or searched */
-    OBJECT_NAMELESS,  /* a new file without a name (O_TMPFILE) */
+    OBJECT_NAMELESS,  /* a file without a name, yet or any more */
     OBJECT_WORK,      /* a file that is written */
     OBJECT_INPUT,     /* one that is only read */
     OBJECT_PIPE,      /* and sockets */
