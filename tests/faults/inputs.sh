@@ -13,7 +13,7 @@ sc-export -q train.npy -o train.tsv
 sc-export -q train.npy -o train.ts
 sc-scale -q train.npy --save statistics.npy -o scaled.npy
 sc-shapelets -q -k 3 -l 4,6 train.npy -o pool.slp
-sc-teacher -q -n 'cnn depth=1 width=2' --steps 2 train.npy -o plain.tch
+sc-teacher -q -n 'cnn depth=1 width=2' --epochs 2 --log curve.tsv train.npy -o plain.tch
 sc-teacher -q -n 'cnn depth=1 width=2' --steps 2 --shapelets pool.slp train.npy -o shapelets.tch
 sc-experts -q -n 'cnn depth=1 width=2' -c 2 -e 2 train.npy -o experts.npy
 sc-experts -q -n 'cnn depth=1 width=2' -c 2 -e 2 --two-tower train.npy -o towers.npy

@@ -94,6 +94,7 @@ struct thread {
 
 struct server {
     const struct bench *bench;
+    const char *checkpoint; /* of the command, or NULL */
     pid_t process;
     int orders, answers; /* pipes of the fork server */
     int listener;        /* of seccomp; -1: not watched */
@@ -278,6 +279,7 @@ struct server *server_start(const struct bench *bench, const struct command *com
     if (!server)
         fail("memory");
     server->bench = bench;
+    server->checkpoint = command->checkpoint;
     server->listener = -1;
     server->input = open(command->input ? command->input : "/dev/null", O_RDONLY | O_CLOEXEC);
     server->state_file = memfd_create("state", MFD_CLOEXEC);
@@ -337,10 +339,19 @@ static bool is_within(const char *path, const char *folder)
     return strncmp(path, folder, length) == 0 && (path[length] == '/' || !path[length]);
 }
 
+static bool is_named(const char *path, const char *name)
+{
+    const char *slash = strrchr(path, '/');
+
+    return name && strcmp(slash ? slash + 1 : path, name) == 0;
+}
+
 /* `flags`: as of open(). */
-static enum object kind_of_path(const struct bench *bench, const char *path,
+static enum object kind_of_path(const struct server *server, const char *path,
                                 unsigned long long flags)
 {
+    const struct bench *bench = server->bench;
+
     if (begins(path, "pipe:") || begins(path, "socket:"))
         return OBJECT_PIPE;
     if ((flags & O_TMPFILE) == O_TMPFILE)
@@ -348,7 +359,9 @@ static enum object kind_of_path(const struct bench *bench, const char *path,
     if (is_within(path, bench->work) || is_within(path, bench->inputs) || path[0] != '/') {
         if (flags & O_DIRECTORY)
             return OBJECT_FOLDER;
-        return (flags & O_ACCMODE) == O_RDONLY ? OBJECT_INPUT : OBJECT_WORK;
+        if ((flags & O_ACCMODE) == O_RDONLY)
+            return OBJECT_INPUT;
+        return is_named(path, server->checkpoint) ? OBJECT_CHECKPOINT : OBJECT_WORK;
     }
     if (begins(path, "/proc/") || begins(path, "/sys/") || begins(path, "/dev/") ||
         begins(path, "/etc/") || begins(path, "/usr/") || begins(path, "/lib"))
@@ -400,10 +413,9 @@ static void look_at_descriptor(const struct server *server, pid_t thread, int de
     snprintf(link, sizeof link, "/proc/%d/fd/%d", thread, descriptor);
     length = readlink(link, path, 255);
     path[length > 0 ? length : 0] = '\0';
-    server->run->object =
-        descriptor >= 0 && descriptor <= 2
-            ? standard[descriptor]
-            : kind_of_path(server->bench, path, flags_of_descriptor(thread, descriptor));
+    server->run->object = descriptor >= 0 && descriptor <= 2
+                              ? standard[descriptor]
+                              : kind_of_path(server, path, flags_of_descriptor(thread, descriptor));
     if (server->run->object == OBJECT_WORK && stat(link, &status) == 0 && status.st_nlink == 0)
         server->run->object = OBJECT_NAMELESS;
 }
@@ -432,9 +444,8 @@ static void describe(const struct server *server, const struct seccomp_notif *no
     case BY_PATH:
     case BY_OPEN:
         read_path((pid_t)notice->pid, arguments[called->argument], path);
-        run->object =
-            kind_of_path(server->bench, path,
-                         called->subject == BY_OPEN ? arguments[called->argument + 1] : O_WRONLY);
+        run->object = kind_of_path(
+            server, path, called->subject == BY_OPEN ? arguments[called->argument + 1] : O_WRONLY);
         break;
     }
     snprintf(run->what, sizeof run->what, "%s %lu: %s", call_names[called->call],

@@ -40,13 +40,14 @@ enum object {
     OBJECT_STDIN,
     OBJECT_STDOUT,
     OBJECT_STDERR,
-    OBJECT_SYSTEM,    /* /proc, /sys, /dev, /etc, libraries */
-    OBJECT_FOLDER,    /* a folder that is to be synced or searched */
-    OBJECT_NAMELESS,  /* a file without a name, yet or any more */
-    OBJECT_WORK,      /* a file that is written */
-    OBJECT_INPUT,     /* one that is only read */
-    OBJECT_PIPE,      /* and sockets */
-    OBJECT_ANONYMOUS, /* memory that belongs to no file */
+    OBJECT_SYSTEM,     /* /proc, /sys, /dev, /etc, libraries */
+    OBJECT_FOLDER,     /* a folder that is to be synced or searched */
+    OBJECT_NAMELESS,   /* a file without a name, yet or any more */
+    OBJECT_WORK,       /* a file that is written */
+    OBJECT_CHECKPOINT, /* one with the name of the checkpoint, to be written */
+    OBJECT_INPUT,      /* one that is only read */
+    OBJECT_PIPE,       /* and sockets */
+    OBJECT_ANONYMOUS,  /* memory that belongs to no file */
     OBJECT_OTHER,
 };
 
