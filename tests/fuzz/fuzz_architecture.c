@@ -42,6 +42,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
     memcpy(copy, bytes, size);
     copy[size] = '\0';
     if (!failed(architecture_parse(copy, &architecture))) {
+        MUST(architecture.kernel % 2 == 1 && architecture.depth >= 1 && architecture.width >= 1);
         architecture_print(&architecture, text);
         MUST(strlen(text) < sizeof text - 1);
         MUST(!failed(architecture_parse(text, &again)));
