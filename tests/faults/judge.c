@@ -39,6 +39,7 @@ static const struct harmless harmless[] = {
     {CALL_SYNC, OBJECT_FOLDER, "not every file system can sync a folder"},
     {CALL_CLOSE, OBJECT_FOLDER, "nothing is lost"},
     {CALL_CLOSE, OBJECT_NAMELESS, "nothing is lost: it was thrown away"},
+    {CALL_CLOSE, OBJECT_SYNCED, "nothing is lost: it is on the disk"},
     {CALL_CLOSE, OBJECT_CHECKPOINT, "nothing is lost: what was added is on the disk"},
     {CALL_READ, OBJECT_CHECKPOINT,
      "the C library reads ahead where it seeks; records have digests"},
@@ -319,13 +320,17 @@ struct temporaries {
     bool strange; /* one that is neither of an output nor of a pipeline */
 };
 
-/* ".NAME.xxxxxx" of an output or a checkpoint. */
+enum { HIDDEN_RANDOM = 12, FOLDER_RANDOM = 6 };
+
+/* ".NAME.xxxxxxxxxxxx" of an output or a checkpoint. */
 static bool is_temporary_of(const char *name, const char *output)
 {
     size_t length = output ? strlen(output) : 0;
 
     return length && name[0] == '.' && strncmp(name + 1, output, length) == 0 &&
-           name[length + 1] == '.' && strlen(name + length + 2) == 6;
+           name[length + 1] == '.' &&
+           strspn(name + length + 2, "0123456789abcdef") == HIDDEN_RANDOM &&
+           strlen(name + length + 2) == HIDDEN_RANDOM;
 }
 
 static void add_temporary(void *context, const char *name)
@@ -333,16 +338,19 @@ static void add_temporary(void *context, const char *name)
     struct temporaries *temporaries = context;
     const struct command *command = temporaries->command;
     struct kill_remains *remains = temporaries->remains;
-    size_t length = strlen(name), used = strlen(remains->names);
-    bool known = is_temporary_of(name, command->checkpoint) ||
-                 (strncmp(name, "shapecond-", 10) == 0 && length == 16);
+    size_t used = strlen(remains->names), random = 0;
 
+    if (is_temporary_of(name, command->checkpoint))
+        random = HIDDEN_RANDOM;
     for (size_t i = 0; i < command->output_count; i++)
-        known |= is_temporary_of(name, command->outputs[i]);
-    temporaries->strange |= !known;
+        if (is_temporary_of(name, command->outputs[i]))
+            random = HIDDEN_RANDOM;
+    if (strncmp(name, "shapecond-run-", 14) == 0)
+        random = FOLDER_RANDOM;
+    temporaries->strange |= random == 0;
     remains->left++;
     snprintf(remains->names + used, sizeof remains->names - used, "%s%.*s%s", used ? " " : "",
-             (int)(known ? length - 6 : length), name, known ? "??????" : "");
+             (int)(strlen(name) - random), name, random ? "?" : "");
 }
 
 enum verdict judge_kill(const struct bench *bench, const struct command *command,

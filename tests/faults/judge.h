@@ -54,7 +54,7 @@ enum verdict judge_failure(const struct bench *bench, const struct command *comm
 struct kill_remains {
     bool complete; /* all outputs are there */
     unsigned left;
-    char names[256]; /* of those that are left, random letters as '?' */
+    char names[256]; /* of those that are left, their random letters as '?' */
 };
 enum verdict judge_kill(const struct bench *bench, const struct command *command,
                         const struct reference *reference, const struct fault *fault,

@@ -5,7 +5,9 @@
  * process and, when that has ended, its status.
  *
  * Only allocations after the start of main count: what the loader and the constructors of libraries
- * do without memory is not ours.  System calls are the driver's (run.c). */
+ * do without memory is not ours (libgfortran ends the program).  A library that is loaded later
+ * counts as one allocation, too, and then cannot be loaded.  System calls are the driver's (run.c).
+ */
 #include <dlfcn.h>
 #include <errno.h>
 #include <stdbool.h>
@@ -21,6 +23,7 @@
 #include "fault.h"
 
 typedef int main_function(int, char **, char **);
+typedef void *open_function(const char *, int);
 typedef int start_function(main_function *, int, char **, void (*)(void), void (*)(void),
                            void (*)(void), void *);
 
@@ -36,6 +39,7 @@ void *memalign(size_t alignment, size_t size);
 static struct fault_state *state;
 static main_function *real_main;
 static volatile bool armed;
+static _Thread_local bool loading;
 
 /* ---- Allocations ---- */
 
@@ -52,7 +56,7 @@ static bool fails(void *caller)
 {
     unsigned long call;
 
-    if (!armed)
+    if (!armed || loading)
         return false;
     call = atomic_fetch_add(&state->count, 1) + 1;
     if (state->mode == FAULT_NONE || call < state->n ||
@@ -97,6 +101,19 @@ int posix_memalign(void **memory, size_t alignment, size_t size)
         return ENOMEM;
     *memory = made;
     return 0;
+}
+
+void *dlopen(const char *file, int flags)
+{
+    open_function *real = (open_function *)(uintptr_t)dlsym(RTLD_NEXT, "dlopen");
+    void *loaded;
+
+    if (fails(__builtin_return_address(0)))
+        return real("/no/memory/for/it.so", flags); /* so that dlerror has something to say */
+    loading = true;
+    loaded = real(file, flags);
+    loading = false;
+    return loaded;
 }
 
 /* ---- The fork server ---- */

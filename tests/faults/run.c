@@ -28,7 +28,7 @@
 #define SECCOMP_FILTER_FLAG_WAIT_KILLABLE_RECV (1UL << 5)
 #endif
 
-enum { MOST_PROCESSES = 64, MOST_THREADS = 256 };
+enum { MOST_PROCESSES = 64, MOST_THREADS = 256, MOST_SYNCED = 64 };
 
 const char *const call_names[CALLS + 1] = {"allocate",  "mmap",   "write",  "open",   "read",
                                            "fsync",     "rename", "linkat", "unlink", "fchmod",
@@ -92,6 +92,11 @@ struct thread {
     pid_t thread, process;
 };
 
+struct identity {
+    dev_t device;
+    ino_t number;
+};
+
 struct server {
     const struct bench *bench;
     const char *checkpoint; /* of the command, or NULL */
@@ -110,6 +115,8 @@ struct server {
     size_t thread_count;
     pid_t armed[MOST_PROCESSES]; /* processes that are in main */
     size_t armed_count;
+    struct identity synced[MOST_SYNCED]; /* files that were not written since they were synced */
+    size_t synced_count;
 };
 
 static void fail(const char *what)
@@ -382,6 +389,35 @@ static void read_path(pid_t process, unsigned long long address, char path[256])
     path[got > 0 ? got : 0] = '\0';
 }
 
+static size_t find_synced(const struct server *server, const struct stat *status)
+{
+    size_t i = 0;
+
+    while (i < server->synced_count && (server->synced[i].device != status->st_dev ||
+                                        server->synced[i].number != status->st_ino))
+        i++;
+    return i;
+}
+
+/* Keeps the list of files that are on the disk up to date, for a call that goes on. */
+static void follow(struct server *server, const struct seccomp_notif *notice, enum call call)
+{
+    char link[64];
+    struct stat status;
+    size_t i;
+
+    if (call != CALL_SYNC && call != CALL_WRITE)
+        return;
+    snprintf(link, sizeof link, "/proc/%d/fd/%d", (int)notice->pid, (int)notice->data.args[0]);
+    if (stat(link, &status))
+        return;
+    i = find_synced(server, &status);
+    if (call == CALL_SYNC && i == server->synced_count && i < MOST_SYNCED)
+        server->synced[server->synced_count++] = (struct identity){status.st_dev, status.st_ino};
+    if (call == CALL_WRITE && i < server->synced_count)
+        server->synced[i] = server->synced[--server->synced_count];
+}
+
 /* How a file was opened. */
 static unsigned long long flags_of_descriptor(pid_t thread, int descriptor)
 {
@@ -416,7 +452,11 @@ static void look_at_descriptor(const struct server *server, pid_t thread, int de
     server->run->object = descriptor >= 0 && descriptor <= 2
                               ? standard[descriptor]
                               : kind_of_path(server, path, flags_of_descriptor(thread, descriptor));
-    if (server->run->object == OBJECT_WORK && stat(link, &status) == 0 && status.st_nlink == 0)
+    if (server->run->object != OBJECT_WORK || stat(link, &status))
+        return;
+    if (find_synced(server, &status) < server->synced_count)
+        server->run->object = OBJECT_SYNCED;
+    else if (status.st_nlink == 0)
         server->run->object = OBJECT_NAMELESS;
 }
 
@@ -603,10 +643,12 @@ static void handle_call(struct server *server)
     }
     server->run->counts[called->call]++;
     server->run->points += called->point;
-    if (strikes(server, &notice, called))
+    if (strikes(server, &notice, called)) {
         strike(server, &notice, called, process);
-    else
+    } else {
+        follow(server, &notice, called->call);
         answer(server, &notice, 0, true);
+    }
 }
 
 /* ---- Processes that outlive the program ---- */
@@ -694,7 +736,7 @@ static void prepare(struct server *server, const struct fault *fault, struct run
     server->fault = fault;
     server->run = run;
     server->program = 0;
-    server->thread_count = server->armed_count = 0;
+    server->thread_count = server->armed_count = server->synced_count = 0;
     state->mode = allocates ? fault->mode : FAULT_NONE;
     state->n = fault->n;
     state->count = state->failed = 0;

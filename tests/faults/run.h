@@ -43,6 +43,7 @@ enum object {
     OBJECT_SYSTEM,     /* /proc, /sys, /dev, /etc, libraries */
     OBJECT_FOLDER,     /* a folder that is to be synced or searched */
     OBJECT_NAMELESS,   /* a file without a name, yet or any more */
+    OBJECT_SYNCED,     /* a file that was not written any more since fsync() succeeded */
     OBJECT_WORK,       /* a file that is written */
     OBJECT_CHECKPOINT, /* one with the name of the checkpoint, to be written */
     OBJECT_INPUT,      /* one that is only read */
