@@ -5,11 +5,12 @@
 #   make main-table    the paper's main table on DATA=FOLDER, beside its figures; make show-main-table
 #                      prints what is there; others: ablations efficiency shapelet-table nas unroll
 #   make check         all tests                     make check-asan   the same under sanitizers
+#   make check-faults  every program with calls that fail, and killed at every call
 #   make CUDA=0        never the plug-in for GPUs; CUDA=1: nothing without it (default: if it can be)
 #   make check-cuda    the plug-in against the processor, on a GPU   make bench-cuda
 #   make check-mutants   the tests against a thousand mistakes in the sources (tests/mutants/run.sh)
 #   make bench         all benchmarks                make bench-NAME   one of tests/bench/NAME.sh
-#   make fuzz          libFuzzer, FUZZ_SECONDS in total
+#   make fuzz          libFuzzer, FUZZ_SECONDS in total (FUZZ_TARGETS='fuzz_npy ...' for some)
 #   make lint          static checks, manual pages   make format       clang-format
 #   make install       PREFIX=/usr/local DESTDIR=    make uninstall
 #   make clean
@@ -55,6 +56,7 @@ UNIT_SOURCES := $(wildcard tests/unit/test_*.c)
 SUPPORT_SOURCES := $(wildcard tests/unit/support/*.c)
 BENCH_SOURCES := $(wildcard tests/bench/*.c)
 FUZZ_SOURCES := $(wildcard tests/fuzz/fuzz_*.c)
+FAULTS := $(addprefix $(BUILD)/tests/faults/,driver preload.so)
 MAN_PAGES := $(wildcard man/*.[1-9])
 
 # ---- The plug-in for GPUs (shapecond-cuda(7)): where there is a CUDA toolkit with cuDNN 9 ----
@@ -178,7 +180,7 @@ CODE_FLAGS = $(strip $(if $(filter -O%,$(CFLAGS)),,-O0) \
                $(filter-out -ffile-prefix-map=% -fdebug-prefix-map=% -fmacro-prefix-map=%, \
                  $(filter -O% -f% -m%,$(CFLAGS) $(KERNEL_CFLAGS) $(CPPFLAGS))))
 $(BUILD)/obj/lib/base/computed_by.o: ALL_CFLAGS += -DSHAPECOND_CODE_FLAGS='"$(CODE_FLAGS)"'
-$(BUILD)/obj/tests/%.o: ALL_CFLAGS += -Itests/unit
+$(BUILD)/obj/tests/%.o: ALL_CFLAGS += -Itests/unit -Itests/fuzz
 $(BUILD)/obj/tests/unit/%.o: | $(HAVE_check)
 
 $(BUILD)/obj/%.o: %.c | $(HAVE_build)
@@ -231,6 +233,17 @@ $(BUILD)/tests/%: $(BUILD)/obj/tests/unit/%.o $(call objects,$(SUPPORT_SOURCES))
 	@mkdir -p $(@D)
 	$(run)$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $^ -lcmocka $(LIBS)
 
+$(BUILD)/tests/faults/driver: $(call objects,$(addprefix tests/faults/,driver.c run.c judge.c commands.c))
+	$(say) LD $@
+	@mkdir -p $(@D)
+	$(run)$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $^
+
+$(BUILD)/obj/tests/faults/preload.o: ALL_CFLAGS += -fPIC
+$(BUILD)/tests/faults/preload.so: $(BUILD)/obj/tests/faults/preload.o
+	$(say) LD $@
+	@mkdir -p $(@D)
+	$(run)$(CC) -shared $(CFLAGS) $(LDFLAGS) -o $@ $^ -ldl
+
 # The engine is measured against a product of OpenBLAS on several threads; all else loads OpenBLAS
 # when it needs it (lib/base/dense.c).
 $(BUILD)/bench/%: $(BUILD)/obj/tests/bench/%.o $(SC_LIB) $(NPY_LIB)
@@ -242,8 +255,13 @@ $(BUILD)/bench/%: $(BUILD)/obj/tests/bench/%.o $(SC_LIB) $(NPY_LIB)
 
 # ---- Tests ----
 
-check: all $(UNITS) $(FAKE_SO) | $(HAVE_check)
+check: all $(UNITS) $(FAKE_SO) $(FAULTS) | $(HAVE_check)
 	@tests/run-tests.sh $(BUILD)
+
+# Allocations, system calls and threads that fail, one after another, and kills.
+.PHONY: check-faults
+check-faults: all $(FAULTS) $(BUILD)/tests/test_guide_command | $(HAVE_check)
+	@tests/faults/run.sh $(BUILD) $(FAULT_OPTIONS)
 
 demo: all
 	@PATH="$(abspath $(BUILD))/bin:$$PATH" $(MAKE) --no-print-directory -f pipelines/demo.mk RUN=$(BUILD)/demo
@@ -277,10 +295,27 @@ bench: $(addprefix bench-,$(BENCH_NAMES))
 $(addprefix bench-,$(BENCH_NAMES)): bench-%: all $(BENCHES)
 	@tests/bench/$*.sh $(BUILD)
 
-# Fuzzers are linked with everything compiled anew by clang.
+# Fuzzers are linked with everything compiled anew by clang: with the sanitizers, which find more in
+# an execution, and without them, which makes many more executions.
+CLANG ?= clang
 FUZZ_SECONDS ?= 600
+FUZZ_TARGETS ?= $(patsubst tests/fuzz/%.c,%,$(FUZZ_SOURCES))
+FUZZERS := $(patsubst tests/fuzz/%.c,$(BUILD)/fuzzers/%,$(FUZZ_SOURCES))
+fuzz_build = @$(MAKE) --no-print-directory fuzzers BUILD=$(BUILD)/fuzz/$(1) CC='$(CLANG)' CUDA=0 KERNEL_CFLAGS=-O0
 fuzz: | $(HAVE_build) $(HAVE_fuzz)
-	@tests/fuzz/run-fuzz.sh $(BUILD)/fuzz $(FUZZ_SECONDS)
+	$(call fuzz_build,sanitized) CFLAGS='-O1 -g -fno-omit-frame-pointer -fno-sanitize-recover=undefined \
+	  -fsanitize=address,undefined,fuzzer-no-link'
+	$(call fuzz_build,plain) CFLAGS='-O2 -g -fsanitize=fuzzer-no-link'
+	@tests/fuzz/run-fuzz.sh $(BUILD)/fuzz $(FUZZ_SECONDS) $(FUZZ_TARGETS)
+
+.PHONY: fuzzers
+fuzzers: $(FUZZERS) $(BUILD)/fuzzers/seeds
+$(FUZZERS): FUZZ_LINK := -fsanitize=fuzzer -Wl,--wrap=npy_open,--wrap=file_read
+$(FUZZERS): $(BUILD)/obj/tests/fuzz/memory_file.o
+$(BUILD)/fuzzers/%: $(BUILD)/obj/tests/fuzz/%.o $(SC_LIB) $(NPY_LIB)
+	$(say) LD $@
+	@mkdir -p $(@D)
+	$(run)$(CC) $(CFLAGS) $(LDFLAGS) $(FUZZ_LINK) -Wl,--as-needed -o $@ $(filter %.o,$^) $(SC_LIB) $(NPY_LIB) $(LIBS)
 
 FORMATTED := $(shell find $(wildcard tools lib formats cuda tests) -name "*.[ch]" -o -name "*.cu" -o -name "*.cpp")
 # Across files cppcheck does not see that cli_check may not return and that outputs need no value.

@@ -58,13 +58,28 @@ static void forget(struct output *output)
     output->temporary = NULL;
 }
 
+/* Whether the name is free now. */
+static bool is_removed(const char *name)
+{
+    return unlink(name) == 0 || errno == ENOENT;
+}
+
 void output_abort_all_from_signal(void)
 {
     atomic_store(&dying, true);
     for (int i = 0; i < MOST_TEMPORARIES; i++) {
-        if (atomic_load(&temporaries[i].named))
-            unlink(temporaries[i].name);
+        if (atomic_load(&temporaries[i].named) && is_removed(temporaries[i].name))
+            atomic_store(&temporaries[i].named, false);
     }
+}
+
+const char *output_leftover(size_t i)
+{
+    for (size_t k = 0; k < MOST_TEMPORARIES; k++) {
+        if (atomic_load(&temporaries[k].named) && i-- == 0)
+            return temporaries[k].name;
+    }
+    return NULL;
 }
 
 bool output_is_committing(void)
@@ -406,9 +421,8 @@ void output_abort(struct output *output)
         fclose(output->stream);
     if (output->descriptor >= 0)
         close(output->descriptor);
-    if (output->temporary)
-        unlink(output->temporary);
-    forget(output);
+    if (output->temporary && is_removed(output->temporary))
+        forget(output); /* else it stays in the list of what is left */
     free(output->path);
     free(output->special);
     *output = (struct output){.descriptor = -1};

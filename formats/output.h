@@ -46,6 +46,10 @@ void output_abort(struct output *output);
  * signal handler. */
 void output_abort_all_from_signal(void);
 
+/* The i-th temporary file that could not be removed, NULL after the last: to be named to the user.
+ */
+const char *output_leftover(size_t i);
+
 /* Whether output_commit_all is putting several files in place: a signal should end the process only
  * when that is over.  Safe in a signal handler. */
 bool output_is_committing(void);

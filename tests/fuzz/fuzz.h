@@ -35,6 +35,10 @@ static inline bool failed(struct error *error)
     return true;
 }
 
+/* A name under which npy_open and file_read find these bytes (memory_file.c), until the next call.
+ */
+const char *as_file(const void *bytes, size_t size);
+
 static inline void check_same(const struct dataset *a, const struct dataset *b)
 {
     MUST(a->count == b->count && a->channels == b->channels && a->length == b->length);

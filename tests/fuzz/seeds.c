@@ -4,7 +4,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "data/scale.h"
 #include "dataset.h"
+#include "match/model.h"
+#include "nn/backend_cpu.h"
+#include "nn/teacher.h"
 #include "slp.h"
 
 static const char *folder;
@@ -21,6 +25,14 @@ static FILE *open_seed(const char *target, const char *name)
         exit(1);
     }
     return stream;
+}
+
+static void check(struct error *error)
+{
+    if (!error)
+        return;
+    fprintf(stderr, "seeds: %s\n", error_message(error));
+    exit(1);
 }
 
 static void write_text(const char *target, const char *name, const char *text)
@@ -73,6 +85,119 @@ static void write_texts(void)
                "@relation r\n@attribute t numeric\n@attribute class {a}\n@data\n1,a\n");
 }
 
+static void write_tables(void)
+{
+    write_text("table", "tabs", "# of sc-eval\nseed\taccuracy\n1\t90.5\n2\t-\n\n3\t\n");
+    write_text("table", "commas", "step, loss ,a b\r\n1,0.5,nan\r\n2,1e-3,inf\r\n");
+    write_text("table", "spaces", "  1   2 3\n 4 5   6\n");
+    write_text("report", "table", "seed\taccuracy\tF1\n1\t90.5\t0.9\nmean\t90.5\t0.9\n");
+    write_text("report", "commented", "# test\nseed\taccuracy\t\nmean\t1e1\t");
+}
+
+static const char *const networks[] = {
+    "cnn depth=1 width=1 kernel=1 norm=none act=relu pool=none channels=1 length=2 classes=2",
+    "cnn depth=2 width=2 kernel=3 norm=batch act=leaky pool=max channels=2 length=9 classes=3 "
+    "features=2",
+    "cnn\tdepth=1 width=4 norm=instance act=sigmoid pool=mean length=4 channels=1 classes=2",
+    "cnn depth=16 width=1024 kernel=255 norm=layer channels=1048576 length=16777216 "
+    "classes=1048576 features=1048576",
+    "cnn"};
+enum { NETWORKS = sizeof networks / sizeof *networks, SMALL_NETWORKS = 3 };
+
+static void write_networks(void)
+{
+    char name[16];
+
+    for (size_t i = 0; i < NETWORKS; i++) {
+        snprintf(name, sizeof name, "%zu", i);
+        write_text("architecture", name, networks[i]);
+    }
+    for (size_t i = 0; i < SMALL_NETWORKS; i++) {
+        struct architecture architecture;
+        struct teacher teacher;
+        FILE *stream;
+
+        snprintf(name, sizeof name, "%zu", i);
+        stream = open_seed("teacher", name);
+        check(architecture_parse(networks[i], &architecture));
+        check(teacher_new(&architecture, backend_cpu(), &teacher));
+        network_initialise(teacher.network, 1, 0, teacher.parameters, teacher.buffers);
+        check(teacher_write(stream, &teacher));
+        teacher_free(&teacher);
+        fclose(stream);
+    }
+}
+
+static void write_experts(void)
+{
+    for (int towers = 1; towers <= 2; towers++) {
+        const char *text = towers == 1 ? "\ntowers=1\nmade by seeds" : "\ntowers=2\n";
+        char *whole, name[16];
+        struct architecture architecture;
+        struct model model;
+        FILE *stream;
+        float *points;
+
+        check(architecture_parse(networks[0], &architecture));
+        check(model_new(&architecture, towers == 2, &model));
+        snprintf(name, sizeof name, "%d", towers);
+        stream = open_seed("experts", name);
+        points = calloc(4 * model.parameter_count, sizeof *points);
+        if (!points || asprintf(&whole, "%s%s", networks[0], text) < 0)
+            exit(1);
+        npy_write_strings(stream, (const char *const *)&whole, 0, 1, NULL);
+        npy_write_data(stream, NPY_FLOAT, 4, 3, (size_t[]){2, 2, model.parameter_count}, points,
+                       NULL);
+        free(points);
+        free(whole);
+        model_free(&model);
+        fclose(stream);
+    }
+}
+
+static void write_statistics(void)
+{
+    double mean[] = {0.5, -3}, deviation[] = {1, 2.5};
+    struct scale scale = {.channels = 2, .mean = mean, .deviation = deviation};
+    FILE *stream = open_seed("statistics", "notes");
+
+    check(scale_write(stream, &scale, "made by seeds"));
+    fclose(stream);
+    stream = open_seed("statistics", "plain");
+    check(scale_write(stream, &scale, NULL));
+    fclose(stream);
+}
+
+/* What a teacher command would write, for the shapes of fuzz_command.c. */
+static void write_answers(bool features, size_t padding)
+{
+    const char *ready = "ready 1";
+    const float values[12] = {1, 2, 3};
+    char name[32];
+    FILE *stream;
+
+    snprintf(name, sizeof name, "%s-%zu", features ? "features" : "plain", padding);
+    stream = open_seed("command", name);
+    npy_write_strings(stream, &ready, 0, 1, NULL);
+    npy_write_data(stream, NPY_FLOAT, 4, 2, (size_t[]){2, 2}, values, NULL);
+    npy_write_data(stream, NPY_FLOAT, 4, 3, (size_t[]){2, 2, 3}, values, NULL);
+    if (features)
+        npy_write_data(stream, NPY_FLOAT, 4, 2, (size_t[]){2, 2}, values, NULL);
+    npy_write_data(stream, NPY_FLOAT, 4, 0, NULL, values, NULL);
+    for (size_t i = 0; i < padding; i++)
+        fputc(0, stream);
+    fclose(stream);
+}
+
+static void write_refusal(void)
+{
+    const char *words = "error this teacher is for other series";
+    FILE *stream = open_seed("command", "refusal");
+
+    npy_write_strings(stream, &words, 0, 1, NULL);
+    fclose(stream);
+}
+
 /* The same bytes for all targets that read NPY. */
 static void write_set(const char *name, const struct dataset *set)
 {
@@ -81,7 +206,7 @@ static void write_set(const char *name, const struct dataset *set)
     for (size_t i = 0; i < sizeof targets / sizeof *targets; i++) {
         FILE *stream = open_seed(targets[i], name);
 
-        error_free(dataset_write(stream, set));
+        check(dataset_write(stream, set));
         fclose(stream);
     }
 }
@@ -138,8 +263,7 @@ static void write_pool(void)
     struct shapelet_pool pool;
     FILE *stream = open_seed("slp", "pool");
 
-    if (slp_new(2, 7, &pool))
-        exit(1);
+    check(slp_new(2, 7, &pool));
     pool.channels = 2;
     pool.steps = 16;
     pool.classes = 2;
@@ -147,7 +271,7 @@ static void write_pool(void)
     pool.shapelets[0] = (struct shapelet){pool.values, 0, 3, 4, 0, 5, 9, 0.5f, 1.5f};
     pool.shapelets[1] =
         (struct shapelet){pool.values + 4, 1, 13, 3, -1, SLP_WINDOW_FULL, 2, 0.25f, 2.5f};
-    error_free(slp_write(stream, &pool));
+    check(slp_write(stream, &pool));
     slp_free(&pool);
     fclose(stream);
 }
@@ -161,5 +285,14 @@ int main(int argc, char **argv)
     write_sets();
     write_types();
     write_pool();
+    write_tables();
+    write_networks();
+    write_experts();
+    write_statistics();
+    for (size_t padding = 0; padding < 4; padding++) {
+        write_answers(false, padding);
+        write_answers(true, padding);
+    }
+    write_refusal();
     return 0;
 }

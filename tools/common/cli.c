@@ -95,11 +95,15 @@ void cli_warn(const char *format, ...)
 
 void cli_check(struct error *error)
 {
+    const char *leftover;
+
     if (!error)
         return;
     cli_warn("%s", error_message(error));
     error_free(error);
     output_abort_all_from_signal();
+    for (size_t i = 0; (leftover = output_leftover(i)); i++)
+        cli_warn("%s: this temporary file could not be removed", leftover);
     exit(1);
 }
 
@@ -109,6 +113,8 @@ void cli_check_usage(const char *option, struct error *error)
 
     if (!error)
         return;
+    if (error_is_memory(error))
+        cli_check(error);
     snprintf(text, sizeof text, "%s", error_message(error));
     error_free(error);
     cli_usage("--%s: %s", option, text);

@@ -88,7 +88,7 @@ void cli_parse(int argc, char **argv, const struct cli_program *program, void *o
 void cli_check(struct error *error);
 /* Usage errors: prints the message and a hint to --help, exits with 2. */
 _Noreturn void cli_usage(const char *format, ...) __attribute__((format(printf, 1, 2)));
-/* A usage error if there is an error about the value of that option. */
+/* A usage error if there is an error about the value of that option; lack of memory is none. */
 void cli_check_usage(const char *option, struct error *error);
 /* A remark on standard error, unless --quiet. */
 void cli_say(const char *format, ...) __attribute__((format(printf, 1, 2)));

@@ -71,9 +71,14 @@ void command_begin(struct command_runner *runner, const char *folder,
 
 void command_end(struct command_runner *runner)
 {
+    struct error *error = NULL;
+
     active = NULL;
     if (runner->temporary.path)
-        folder_remove(&runner->temporary);
+        error = folder_remove(&runner->temporary);
+    if (error)
+        cli_warn("%s", error_message(error));
+    error_free(error);
     for (size_t i = 0; i < runner->name_count; i++)
         free(runner->names[i]);
     free(runner->names);

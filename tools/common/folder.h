@@ -16,7 +16,7 @@ struct folder {
 /* Makes a folder in TMPDIR, else /tmp. */
 struct error *folder_make(struct folder *folder) MUST_CHECK;
 
-/* Removes it and all files in it.  It holds no folders. */
-void folder_remove(struct folder *folder);
+/* Removes it and all files in it.  It holds no folders.  The error names what is left. */
+struct error *folder_remove(struct folder *folder) MUST_CHECK;
 
 #endif
