@@ -5,6 +5,7 @@
 
 #include "file.h"
 #include "shapelets/transform.h"
+#include "views/view.h"
 
 enum { PREDICT_BATCH = 256 };
 
@@ -60,6 +61,16 @@ struct error *examples_read(const char *path, const char *labels,
 
     memset(examples, 0, sizeof *examples);
     TRY(dataset_read(path, labels, DATASET_LABELLED, &dataset));
+    if (dataset.views.count) {
+        struct dataset expanded;
+        struct error *error = view_expand(&dataset, &expanded);
+
+        memcpy(expanded.digest, dataset.digest, sizeof expanded.digest);
+        dataset_free(&dataset);
+        if (error)
+            return error_in(file_shown(path), error);
+        dataset = expanded;
+    }
     return examples_make(path, &dataset, source, examples);
 }
 
