@@ -127,6 +127,13 @@ struct error *views_check(const struct dataset *dataset)
     return NULL;
 }
 
+void views_drop(struct dataset *dataset)
+{
+    dataset->dropped_views = dataset->views.count;
+    npy_array_free(&dataset->views.storage);
+    memset(&dataset->views, 0, sizeof dataset->views);
+}
+
 struct error *dataset_new_views(struct dataset *dataset, size_t count, unsigned bits)
 {
     const size_t shape[] = {count, views_row(dataset->classes, bits)};

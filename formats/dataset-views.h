@@ -20,6 +20,9 @@ struct error *views_take_codes(struct npy_array *array, struct dataset *dataset)
 /* When all arrays are read: recipe, codes, series and classes must fit each other. */
 struct error *views_check(const struct dataset *dataset) MUST_CHECK;
 
+/* Frees the views, and remembers how many there were. */
+void views_drop(struct dataset *dataset);
+
 struct error *views_write(FILE *stream, const struct dataset *dataset) MUST_CHECK;
 
 #endif

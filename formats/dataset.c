@@ -259,6 +259,8 @@ static struct error *check(struct dataset *dataset, unsigned flags)
     else if (dataset->soft)
         return error_make("soft labels without labels");
     TRY(views_check(dataset));
+    if (!(flags & DATASET_VIEWS))
+        views_drop(dataset);
     if (!(flags & DATASET_ALLOW_NAN))
         TRY(check_finite(dataset));
     return NULL;
@@ -335,6 +337,21 @@ struct error *dataset_new(size_t count, size_t channels, size_t length, size_t c
     dataset->x = storage[STORE_X].data;
     dataset->y = storage[STORE_Y].data;
     dataset->soft = storage[STORE_SOFT].data;
+    return NULL;
+}
+
+struct error *dataset_set_soft(struct dataset *dataset, const float *logits)
+{
+    const size_t shape[] = {dataset->count, dataset->classes};
+    struct npy_array array;
+    struct npy_error error;
+
+    if (npy_array_new(&array, NPY_FLOAT, 4, 2, shape, &error))
+        return from_npy(&error);
+    memcpy(array.data, logits, array.count * sizeof *logits);
+    npy_array_free(&dataset->storage[STORE_SOFT]);
+    dataset->storage[STORE_SOFT] = array;
+    dataset->soft = array.data;
     return NULL;
 }
 

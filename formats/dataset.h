@@ -57,6 +57,7 @@ struct dataset {
     char *notes;     /* provenance, or NULL */
     bool flat;       /* X is written as (N, L): features, not series */
     struct dataset_views views;
+    size_t dropped_views; /* that the file has, but the caller did not ask for */
 
     char digest[DIGEST_TEXT];    /* of the file it was read from, else "" */
     struct npy_array storage[3]; /* what x, y and soft live in when they came from a file */
@@ -68,6 +69,7 @@ enum { DATASET_MOST_CLASSES = 1 << 20 };
 enum dataset_flags {
     DATASET_LABELLED = 1,  /* y must be there, with every label in 0..V-1 */
     DATASET_ALLOW_NAN = 2, /* otherwise a value that is not finite is an error */
+    DATASET_VIEWS = 4,     /* keep views; otherwise they are dropped, and counted */
 };
 
 /* Reads a file, or standard input for "-".  labels, if not NULL, names a file that holds y alone
@@ -87,6 +89,9 @@ struct error *dataset_new(size_t count, size_t channels, size_t length, size_t c
  * without views, which are made from all of the series. */
 struct error *dataset_take(const struct dataset *from, const size_t *indices, size_t count,
                            struct dataset *taken) MUST_CHECK;
+
+/* Gives the dataset these soft labels (N, V), which are copied, in place of those it has. */
+struct error *dataset_set_soft(struct dataset *dataset, const float *logits) MUST_CHECK;
 
 /* Views of their own, with codes that are all zeros; the caller fills in recipe and step. */
 struct error *dataset_new_views(struct dataset *dataset, size_t count, unsigned bits) MUST_CHECK;

@@ -19,7 +19,7 @@ int main(int argc, char **argv)
     struct dataset condensed, expanded;
 
     cli_parse(argc, argv, &program, &common);
-    cli_check(dataset_read(cli_input(&common), NULL, DATASET_LABELLED, &condensed));
+    cli_check(dataset_read(cli_input(&common), NULL, DATASET_LABELLED | DATASET_VIEWS, &condensed));
     if (condensed.views.count == 0)
         cli_check(error_make("%s: has no views (sc-views adds them)",
                              file_shown(cli_input(&common))));

@@ -35,6 +35,11 @@ static double draw_signed(struct random_stream *stream)
     return 2 * draw(stream) - 1;
 }
 
+static size_t draw_source(const struct dataset *dataset, struct random_stream *stream)
+{
+    return (size_t)(draw(stream) * (double)dataset->count);
+}
+
 /* A series that was shifted, cropped, warped and scaled, into out (C, L). */
 static void make_one(const struct maker *maker, struct random_stream *stream, double *out)
 {
@@ -44,7 +49,7 @@ static void make_one(const struct maker *maker, struct random_stream *stream, do
     double last = (double)(length - 1), quarter = (length > 1 ? last : 1) / QUARTERS;
     double most = floor(recipe->shift * (double)length);
     double displacement[QUARTERS + 1] = {0};
-    size_t source = (size_t)(draw(stream) * (double)dataset->count);
+    size_t source = draw_source(dataset, stream);
     double shift = floor(draw(stream) * (2 * most + 1)) - most;
     double ratio = 1 - recipe->crop * draw(stream);
     double start = (1 - ratio) * last * draw(stream);
@@ -182,6 +187,22 @@ struct error *view_label(struct dataset *dataset, const struct view_recipe *reci
         }
     }
     return NULL;
+}
+
+void view_kept_logits(const struct dataset *dataset, const struct view_recipe *recipe, size_t count,
+                      float *logits)
+{
+    size_t classes = dataset->classes;
+
+    for (size_t m = 0; m < count; m++) {
+        struct random_stream stream = random_stream(recipe->seed, RANDOM_VIEW, m);
+        size_t source = draw_source(dataset, &stream);
+
+        for (size_t v = 0; v < classes; v++)
+            logits[m * classes + v] =
+                dataset->soft ? dataset->soft[source * classes + v]
+                              : ((size_t)dataset->y[source] == v ? 0 : (float)-widest_range);
+    }
 }
 
 void view_logits(const struct dataset *dataset, size_t m, float *logits)

@@ -41,6 +41,11 @@ struct error *view_make(const struct dataset *dataset, const struct view_recipe 
 struct error *view_label(struct dataset *dataset, const struct view_recipe *recipe, size_t count,
                          const float *logits, unsigned bits) MUST_CHECK;
 
+/* The logits of views whose class does not change (mix and cut are 0): those of the series that each
+ * is made from, or, for series without soft labels, 0 for its class and far less for the others. */
+void view_kept_logits(const struct dataset *dataset, const struct view_recipe *recipe, size_t count,
+                      float *logits);
+
 /* The logits of view m, as they were stored, into logits[V]. */
 void view_logits(const struct dataset *dataset, size_t m, float *logits);
 
