@@ -154,7 +154,8 @@ struct error *views_write(FILE *stream, const struct dataset *dataset)
 {
     const struct dataset_views *views = &dataset->views;
     const struct view_recipe *recipe = &views->recipe;
-    const size_t numbers = NUMBERS, shape[] = {views->count, views_row(dataset->classes, views->bits)};
+    const size_t numbers = NUMBERS,
+                 shape[] = {views->count, views_row(dataset->classes, views->bits)};
     const double row[NUMBERS] = {
         [VERSION] = THIS_VERSION,
         [SERIES] = (double)dataset->count,

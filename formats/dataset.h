@@ -40,7 +40,7 @@ struct dataset_views {
     struct view_recipe recipe;
     unsigned bits; /* of a code: 8, or 4, two in a byte, the first in the lower half */
     double step;
-    uint32_t checksum; /* of the codes, as the file says */
+    uint32_t checksum;        /* of the codes, as the file says */
     uint8_t *codes;           /* (M, views_row(V, bits)) */
     struct npy_array storage; /* what codes live in */
 };

@@ -21,8 +21,8 @@ int main(int argc, char **argv)
     cli_parse(argc, argv, &program, &common);
     cli_check(dataset_read(cli_input(&common), NULL, DATASET_LABELLED | DATASET_VIEWS, &condensed));
     if (condensed.views.count == 0)
-        cli_check(error_make("%s: has no views (sc-views adds them)",
-                             file_shown(cli_input(&common))));
+        cli_check(
+            error_make("%s: has no views (sc-views adds them)", file_shown(cli_input(&common))));
     cli_check(view_expand(&condensed, &expanded));
     cli_say("%zu series, %zu of them views", expanded.count, condensed.views.count);
     cli_write_dataset(&common, &expanded, (const char *[]){condensed.digest}, 1);

@@ -62,7 +62,8 @@ struct panel {
     struct feature_source source;
 };
 
-static void read_teachers(const struct device *device, struct panel *panel)
+static void read_teachers(const struct device *device, const struct dataset *dataset,
+                          struct panel *panel)
 {
     panel->teachers = calloc(panel->names->count, sizeof *panel->teachers);
     if (!panel->teachers)
@@ -71,6 +72,10 @@ static void read_teachers(const struct device *device, struct panel *panel)
         struct teacher *teacher = &panel->teachers[i];
 
         cli_check(teacher_read(panel->names->items[i], device->backend, teacher));
+        if (teacher->network->architecture.classes != dataset->classes)
+            cli_check(error_make("%s: knows %zu classes, but the dataset has %zu",
+                                 file_shown(panel->names->items[i]),
+                                 teacher->network->architecture.classes, dataset->classes));
         if (panel->source.pool && !teacher_knows_pool(teacher, panel->source.pool))
             cli_warn("%s was trained with other shapelets", panel->names->items[i]);
     }
@@ -122,8 +127,8 @@ static void label_views(const struct panel *panel, const char *name, const struc
         size_t count = views - first < PART ? views - first : PART;
         struct dataset part;
 
-        cli_check(dataset_new(count, dataset->channels, dataset->length, dataset->classes, false,
-                              &part));
+        cli_check(
+            dataset_new(count, dataset->channels, dataset->length, dataset->classes, false, &part));
         cli_check(view_make(dataset, recipe, first, count, part.x));
         label_series(panel, name, &part, logits + first * dataset->classes);
         progress_update(first + count, NULL);
@@ -143,7 +148,8 @@ static void check_usage(const struct views_cli *opt, struct view_recipe *recipe)
     if (opt->recipe)
         cli_check_usage("--recipe", view_recipe_parse(opt->recipe, recipe));
     if (opt->augment && (recipe->mix > 0 || recipe->cut > 0))
-        cli_usage("--augment: a view of several series has no label to keep: mix and cut must be 0");
+        cli_usage(
+            "--augment: a view of several series has no label to keep: mix and cut must be 0");
     recipe->seed = opt->common.seed;
 }
 
@@ -166,7 +172,7 @@ int main(int argc, char **argv)
     cli_check(dataset_read(name, opt.labels, DATASET_LABELLED | DATASET_VIEWS, &dataset));
     if (dataset.views.count)
         cli_say("%s: its %zu views are replaced", file_shown(name), dataset.views.count);
-    read_teachers(&device, &panel);
+    read_teachers(&device, &dataset, &panel);
     digests = calloc(opt.teachers.count + 2, sizeof *digests);
     logits = calloc(opt.count, dataset.classes * sizeof *logits);
     if (!digests || !logits)

@@ -79,8 +79,7 @@ static struct error *expand(struct dataset *dataset)
 }
 
 struct error *examples_read_expanded(const char *path, const char *labels,
-                                     const struct feature_source *source,
-                                     struct examples *examples)
+                                     const struct feature_source *source, struct examples *examples)
 {
     struct dataset dataset;
 

@@ -20,8 +20,8 @@ struct maker {
     const struct view_recipe *recipe;
     const double *centres; /* (C,) */
     size_t first, count;
-    float *x;         /* (count, C, L) */
-    double *scratch;  /* (workers, 2, C, L) */
+    float *x;        /* (count, C, L) */
+    double *scratch; /* (workers, 2, C, L) */
 };
 
 static double draw(struct random_stream *stream)
@@ -189,19 +189,23 @@ struct error *view_label(struct dataset *dataset, const struct view_recipe *reci
     return NULL;
 }
 
+/* The soft label of a series, or one that is as good as its label. */
+static void series_logits(const struct dataset *dataset, size_t i, float *logits)
+{
+    for (size_t v = 0; v < dataset->classes; v++) {
+        float sure = (size_t)dataset->y[i] == v ? 0 : (float)-widest_range;
+
+        logits[v] = dataset->soft ? dataset->soft[i * dataset->classes + v] : sure;
+    }
+}
+
 void view_kept_logits(const struct dataset *dataset, const struct view_recipe *recipe, size_t count,
                       float *logits)
 {
-    size_t classes = dataset->classes;
-
     for (size_t m = 0; m < count; m++) {
         struct random_stream stream = random_stream(recipe->seed, RANDOM_VIEW, m);
-        size_t source = draw_source(dataset, &stream);
 
-        for (size_t v = 0; v < classes; v++)
-            logits[m * classes + v] =
-                dataset->soft ? dataset->soft[source * classes + v]
-                              : ((size_t)dataset->y[source] == v ? 0 : (float)-widest_range);
+        series_logits(dataset, draw_source(dataset, &stream), logits + m * dataset->classes);
     }
 }
 
@@ -226,22 +230,21 @@ static int32_t most_likely(const float *logits, size_t classes)
 
 struct error *view_expand(const struct dataset *dataset, struct dataset *expanded)
 {
-    size_t size = dataset->channels * dataset->length, classes = dataset->classes;
-    size_t kept = dataset->soft ? dataset->count : 0, views = dataset->views.count;
+    size_t count = dataset->count, views = dataset->views.count, classes = dataset->classes;
+    size_t size = dataset->channels * dataset->length;
     struct error *error;
 
-    TRY(dataset_new(kept + views, dataset->channels, dataset->length, classes, true, expanded));
-    memcpy(expanded->x, dataset->x, kept * size * sizeof *expanded->x);
-    if (kept) {
-        memcpy(expanded->y, dataset->y, kept * sizeof *expanded->y);
-        memcpy(expanded->soft, dataset->soft, kept * classes * sizeof *expanded->soft);
-    }
-    error = view_make(dataset, &dataset->views.recipe, 0, views, expanded->x + kept * size);
+    TRY(dataset_new(count + views, dataset->channels, dataset->length, classes, true, expanded));
+    memcpy(expanded->x, dataset->x, count * size * sizeof *expanded->x);
+    memcpy(expanded->y, dataset->y, count * sizeof *expanded->y);
+    for (size_t i = 0; i < count; i++)
+        series_logits(dataset, i, expanded->soft + i * classes);
+    error = view_make(dataset, &dataset->views.recipe, 0, views, expanded->x + count * size);
     for (size_t m = 0; m < views; m++) {
-        float *logits = expanded->soft + (kept + m) * classes;
+        float *logits = expanded->soft + (count + m) * classes;
 
         view_logits(dataset, m, logits);
-        expanded->y[kept + m] = most_likely(logits, classes);
+        expanded->y[count + m] = most_likely(logits, classes);
     }
     if (!error)
         error = dataset_copy_texts(dataset, expanded);

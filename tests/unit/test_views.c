@@ -19,14 +19,17 @@ static void expands_to_the_bytes_of_numpy(const char *name)
     assert_ok(dataset_read(path, NULL, DATASET_LABELLED | DATASET_VIEWS, &condensed));
     snprintf(path, sizeof path, "%s/tests/golden/%s-expanded.npy", getenv("SC_ROOT"), name);
     assert_ok(dataset_read(path, NULL, DATASET_LABELLED, &golden));
+    size = golden.channels * golden.length;
     for (unsigned threads = 1; threads <= 3; threads++) {
         parallel_set_threads(threads);
         assert_ok(view_expand(&condensed, &expanded));
-        size = golden.count * golden.channels * golden.length;
-        assert_int_equal(expanded.count, golden.count);
-        assert_memory_equal(expanded.x, golden.x, size * sizeof *golden.x);
-        assert_memory_equal(expanded.y, golden.y, golden.count * sizeof *golden.y);
-        assert_memory_equal(expanded.soft, golden.soft,
+        assert_int_equal(expanded.count, condensed.count + golden.count);
+        assert_memory_equal(expanded.x, condensed.x, condensed.count * size * sizeof *golden.x);
+        assert_memory_equal(expanded.x + condensed.count * size, golden.x,
+                            golden.count * size * sizeof *golden.x);
+        assert_memory_equal(expanded.y + condensed.count, golden.y,
+                            golden.count * sizeof *golden.y);
+        assert_memory_equal(expanded.soft + condensed.count * golden.classes, golden.soft,
                             golden.count * golden.classes * sizeof *golden.soft);
         dataset_free(&expanded);
     }
