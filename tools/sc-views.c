@@ -28,7 +28,7 @@ static const char *const bit_choices[] = {"8", "4", NULL};
 static const struct cli_option options[] = {
     {'t', "teacher", "FILE", CLI_TEXTS, CLI_AT(views_cli, teachers),
      "network that labels the views; may be given more than once: the mean logits count",
-     .unrecorded = true},
+     .reads = true, .unrecorded = true},
     {0, "augment", NULL, CLI_FLAG, CLI_AT(views_cli, augment),
      "no teacher: views keep the label of the series that they are made from"},
     SHAPELETS_OPTIONS(views_cli),
