@@ -171,7 +171,7 @@ $(BUILD)/obj/%_avx2.o: ALL_CFLAGS += -mavx2 -mfma -mf16c -ffp-contract=fast
 $(BUILD)/obj/%_avx512.o: ALL_CFLAGS += -mavx512f -mavx512vl -mavx512dq -mavx512bw -mfma -mf16c \
                                        -mprefer-vector-width=512 -ffp-contract=fast
 # Products are rounded before they are added: clang would fuse them where the processor can.
-$(BUILD)/obj/lib/shapelets/distance_generic.o: ALL_CFLAGS += -ffp-contract=off
+$(BUILD)/obj/lib/shapelets/distance_generic.o $(BUILD)/obj/lib/views/view.o: ALL_CFLAGS += -ffp-contract=off
 # Unrolled vector code: with sanitizers the optimiser would work on it for many minutes.
 $(BUILD)/obj/lib/nn/kernels_%.o: FILE_CFLAGS = $(KERNEL_CFLAGS)
 $(BUILD)/obj/lib/device/%.o: ALL_CFLAGS += $(PLUGIN_FLAGS)

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "dataset-views.h"
 #include "file.h"
 #include "mapped.h"
 
@@ -36,7 +37,8 @@ static struct error *unexpected(const struct npy_array *array, size_t position)
     npy_type_name(array->kind, array->item_size, type);
     shape_text(array, shape, sizeof shape);
     return error_make("array %zu of type %s and shape (%s) is none of: labels (N,) of "
-                      "integers, soft labels (N, V) of floats, class names (V,), notes ()",
+                      "integers, soft labels (N, V) of floats, class names (V,), notes (), views "
+                      "(12,) of float64, codes of views (M, .) of bytes",
                       position, type, shape);
 }
 
@@ -126,6 +128,11 @@ static struct error *store_array(struct npy_array *array, size_t position, struc
     if ((array->ndim == 1 && text && !dataset->names) ||
         (array->ndim == 0 && text && !dataset->notes))
         return store_texts(array, dataset);
+    if (views_is_recipe(array) && dataset->views.bits == 0)
+        return views_take_recipe(array, dataset);
+    if (array->ndim == 2 && array->kind == NPY_UINT && array->item_size == 1 &&
+        !dataset->views.codes)
+        return views_take_codes(array, dataset);
     return unexpected(array, position);
 }
 
@@ -256,6 +263,9 @@ static struct error *check(struct dataset *dataset, unsigned flags)
                           "their file");
     else if (dataset->soft)
         return error_make("soft labels without labels");
+    TRY(views_check(dataset));
+    if (!(flags & DATASET_VIEWS))
+        views_drop(dataset);
     if (!(flags & DATASET_ALLOW_NAN))
         TRY(check_finite(dataset));
     return NULL;
@@ -335,6 +345,21 @@ struct error *dataset_new(size_t count, size_t channels, size_t length, size_t c
     return NULL;
 }
 
+struct error *dataset_set_soft(struct dataset *dataset, const float *logits)
+{
+    const size_t shape[] = {dataset->count, dataset->classes};
+    struct npy_array array;
+    struct npy_error error;
+
+    if (npy_array_new(&array, NPY_FLOAT, 4, 2, shape, &error))
+        return from_npy(&error);
+    memcpy(array.data, logits, array.count * sizeof *logits);
+    npy_array_free(&dataset->storage[STORE_SOFT]);
+    dataset->storage[STORE_SOFT] = array;
+    dataset->soft = array.data;
+    return NULL;
+}
+
 /* A copy of strings in one block, as npy_strings makes it. */
 static char **copy_strings(char *const *strings, size_t count)
 {
@@ -408,6 +433,7 @@ void dataset_free(struct dataset *dataset)
 {
     for (size_t i = 0; i < sizeof dataset->storage / sizeof *dataset->storage; i++)
         npy_array_free(&dataset->storage[i]);
+    npy_array_free(&dataset->views.storage);
     free(dataset->names);
     free(dataset->notes);
     memset(dataset, 0, sizeof *dataset);
@@ -432,5 +458,5 @@ struct error *dataset_write(FILE *stream, const struct dataset *dataset)
                                              dataset->classes, &error)) ||
         (notes && npy_write_strings(stream, &notes, 0, 1, &error)))
         return from_npy(&error);
-    return NULL;
+    return dataset->views.count ? views_write(stream, dataset) : NULL;
 }

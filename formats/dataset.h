@@ -5,6 +5,8 @@
  *     soft  (N, V)     floats          optional: teacher logits
  *     names (V,)       unicode         optional: class names
  *     notes ()         unicode         optional: provenance, one line for each stage
+ *     views (12,)      float64         optional: how M views are made from the series
+ *     codes (M, .)     bytes           their labels, with `views`
  *
  * What follows X is told apart by type and shape, so that any of it may be missing. */
 #ifndef SC_DATASET_H
@@ -19,6 +21,30 @@
 #include "error.h"
 #include "npy-c/npy-c.h"
 
+/* How views are made from the series of a dataset (sc-dataset(5); the arithmetic is in lib/views).
+ */
+struct view_recipe {
+    uint64_t seed; /* below 2^53 */
+    double shift;  /* circular, by up to this share of L, 0 to 0.5 */
+    double crop;   /* up to this share of a series is cut off and the rest stretched, 0 to 0.9 */
+    double warp;   /* a quarter of a series gets longer or shorter by up to this share, 0 to 0.5 */
+    double gain;   /* channels are scaled by up to 1 - gain to 1 + gain, 0 to 1 */
+    double mix;    /* probability that a second series is mixed in, channel by channel */
+    double cut;    /* probability that a segment of a third replaces that of the first */
+};
+
+/* Labelled views: a recipe, and the logits of a teacher for each view.  A view's largest logit is
+ * 0, the others are -step times a code. */
+struct dataset_views {
+    size_t count; /* M; 0: none */
+    struct view_recipe recipe;
+    unsigned bits; /* of a code: 8, or 4, two in a byte, the first in the lower half */
+    double step;
+    uint32_t checksum;        /* of the codes, as the file says */
+    uint8_t *codes;           /* (M, views_row(V, bits)) */
+    struct npy_array storage; /* what codes live in */
+};
+
 struct dataset {
     size_t count;    /* N: series */
     size_t channels; /* C */
@@ -30,6 +56,8 @@ struct dataset {
     char **names;    /* V class names in UTF-8, in one block as npy_strings makes it, or NULL */
     char *notes;     /* provenance, or NULL */
     bool flat;       /* X is written as (N, L): features, not series */
+    struct dataset_views views;
+    size_t dropped_views; /* that the file has, but the caller did not ask for */
 
     char digest[DIGEST_TEXT];       /* of the file it was read from, else "" */
     char label_digest[DIGEST_TEXT]; /* of the file of labels, if they had one of their own */
@@ -42,6 +70,7 @@ enum { DATASET_MOST_CLASSES = 1 << 20 };
 enum dataset_flags {
     DATASET_LABELLED = 1,  /* y must be there, with every label in 0..V-1 */
     DATASET_ALLOW_NAN = 2, /* otherwise a value that is not finite is an error */
+    DATASET_VIEWS = 4,     /* keep views; otherwise they are dropped, and counted */
 };
 
 /* Reads a file, or standard input for "-".  labels, if not NULL, names a file that holds y alone
@@ -57,9 +86,28 @@ struct error *dataset_read_memory(const void *bytes, size_t size, unsigned flags
 struct error *dataset_new(size_t count, size_t channels, size_t length, size_t classes, bool soft,
                           struct dataset *dataset) MUST_CHECK;
 
-/* The series whose indices are given, in that order, with labels, soft labels, names and notes. */
+/* The series whose indices are given, in that order, with labels, soft labels, names and notes, but
+ * without views, which are made from all of the series. */
 struct error *dataset_take(const struct dataset *from, const size_t *indices, size_t count,
                            struct dataset *taken) MUST_CHECK;
+
+/* Gives the dataset these soft labels (N, V), which are copied, in place of those it has. */
+struct error *dataset_set_soft(struct dataset *dataset, const float *logits) MUST_CHECK;
+
+/* Views of their own, with codes that are all zeros; the caller fills in recipe and step. */
+struct error *dataset_new_views(struct dataset *dataset, size_t count, unsigned bits) MUST_CHECK;
+
+/* Bytes of the codes of one view. */
+static inline size_t views_row(size_t classes, unsigned bits)
+{
+    return bits == 4 ? (classes + 1) / 2 : classes;
+}
+
+/* The code of class v in the codes of one view. */
+static inline unsigned views_code(const uint8_t *row, size_t v, unsigned bits)
+{
+    return bits == 4 ? row[v / 2] >> (v % 2 * 4) & 15 : row[v];
+}
 
 /* Copies class names and notes. */
 struct error *dataset_copy_texts(const struct dataset *from, struct dataset *to) MUST_CHECK;

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "checksum.h"
 #include "file.h"
 
 enum { HEADER_SIZE = 48, RECORD_SIZE = 40, SCALING_SIZE = 8, VERSION = 1 };
@@ -51,24 +52,6 @@ static void put_float(unsigned char *bytes, float value)
 
     memcpy(&bits, &value, sizeof bits);
     put32(bytes, bits);
-}
-
-/* CRC-32 with the polynomial of zlib, PNG and gzip, four bits at a time. */
-static uint32_t crc32(const unsigned char *bytes, size_t size)
-{
-    static const uint32_t table[16] = {
-        0x00000000, 0x1db71064, 0x3b6e20c8, 0x26d930ac, 0x76dc4190, 0x6b6b51f4,
-        0x4db26158, 0x5005713c, 0xedb88320, 0xf00f9344, 0xd6d6a3e8, 0xcb61b38c,
-        0x9b64c2b0, 0x86d3d2d4, 0xa00ae278, 0xbdbdf21c,
-    };
-    uint32_t crc = ~0u;
-
-    for (size_t i = 0; i < size; i++) {
-        crc ^= bytes[i];
-        crc = crc >> 4 ^ table[crc & 15];
-        crc = crc >> 4 ^ table[crc & 15];
-    }
-    return ~crc;
 }
 
 /* ---- Pools ---- */
@@ -223,7 +206,7 @@ struct error *slp_read_memory(const void *memory, size_t size, struct shapelet_p
         return error_make("truncated: %zu bytes of %zu", size, expected);
     if (size > expected)
         return error_make("%zu bytes too many", size - expected);
-    if (crc32(bytes, size - 4) != get32(bytes + size - 4))
+    if (checksum_crc32(bytes, size - 4) != get32(bytes + size - 4))
         return error_make("damaged: the checksum does not match");
     TRY(slp_new(count, (size_t)values, pool));
     pool->length_normalised = flags & FLAG_LENGTH_NORMALISED;
@@ -298,7 +281,7 @@ static void encode(const struct shapelet_pool *pool, size_t values, size_t notes
     if (notes)
         memcpy(next, pool->notes, notes);
     next += notes;
-    put32(next, crc32(bytes, (size_t)(next - bytes)));
+    put32(next, checksum_crc32(bytes, (size_t)(next - bytes)));
 }
 
 struct error *slp_write(FILE *stream, const struct shapelet_pool *pool)

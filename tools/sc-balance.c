@@ -69,6 +69,7 @@ int main(int argc, char **argv)
     how.seed = opt.common.seed;
 
     cli_check(dataset_read(cli_input(&opt.common), opt.labels, DATASET_LABELLED, &dataset));
+    cli_warn_views(cli_input(&opt.common), &dataset);
     remark_small_classes(&dataset, how.method == BALANCE_SMOTE);
     cli_check(balance(&dataset, &how, &balanced));
     cli_write_dataset(&opt.common, &balanced,

@@ -145,7 +145,7 @@ static void train_and_score(const struct eval_cli *opt, const struct feature_sou
 {
     struct examples train, validation = {.name = NULL};
 
-    cli_check(examples_read(opt->common.files[0], opt->labels, source, &train));
+    cli_check(examples_read_expanded(opt->common.files[0], opt->labels, source, &train));
     cli_check(examples_match(&train, test));
     if (opt->validate) {
         cli_check(examples_read(opt->validate, NULL, source, &validation));

@@ -71,6 +71,7 @@ int main(int argc, char **argv)
     cli_parse(argc, argv, &program, &tool);
     format = tool.format == AUTO ? format_of(tool.common.output) : (enum format)tool.format;
     cli_check(dataset_read(cli_input(&tool.common), tool.labels, DATASET_ALLOW_NAN, &dataset));
+    cli_warn_views(cli_input(&tool.common), &dataset);
     digests[0] = dataset.digest;
     digests[1] = dataset.label_digest;
     cli_record(&tool.common, &dataset.notes, digests, 2);

@@ -151,6 +151,7 @@ static void prepare_unroll(struct match_cli *opt, const struct examples *set,
         struct feature_source none = {NULL};
 
         cli_check(examples_read(opt->from, NULL, &none, from));
+        cli_warn_views(opt->from, &from->dataset);
         cli_check(examples_match(set, from));
         if (from->dataset.classes != set->dataset.classes)
             cli_check(error_make("%s: a set of %zu classes, but %s has %zu", from->name,
@@ -245,6 +246,7 @@ int main(int argc, char **argv)
     source = shapelets_source(&opt.shapelets, NULL, &pool);
     cli_check(examples_read(cli_input(&opt.common), opt.labels, &source, &set));
     check_classes(&set);
+    cli_warn_views(cli_input(&opt.common), &set.dataset);
     cli_check(examples_architecture(&set, opt.network, &opt.match.architecture));
     if (opt.experts) {
         cli_check(experts_read(opt.experts, &experts));

@@ -43,6 +43,7 @@ int main(int argc, char **argv)
     labelled = !opt.prune.overall || opt.prune.per_class;
     cli_check(
         dataset_read(cli_input(&opt.common), opt.labels, labelled ? DATASET_LABELLED : 0, &all));
+    cli_warn_views(cli_input(&opt.common), &all);
     cli_check(prune_choose(&all, &opt.prune, &kept, &count));
     cli_check(dataset_take(&all, kept, count, &few));
     digests[0] = all.digest;

@@ -78,7 +78,9 @@ int main(int argc, char **argv)
 
     cli_parse(argc, argv, &program, &opt);
     check_options(&opt);
-    cli_check(dataset_read(cli_input(&opt.common), NULL, 0, &dataset));
+    cli_check(
+        dataset_read(cli_input(&opt.common), NULL, opt.per_series ? 0 : DATASET_VIEWS, &dataset));
+    cli_warn_views(cli_input(&opt.common), &dataset);
     if (opt.per_series)
         scale_per_series(&dataset);
     else

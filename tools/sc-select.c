@@ -110,6 +110,7 @@ int main(int argc, char **argv)
     device = device_chosen(opt.device, false);
     source = shapelets_source(&opt.shapelets, &device, &pool);
     cli_check(examples_read(cli_input(&opt.common), opt.labels, &source, &all));
+    cli_warn_views(cli_input(&opt.common), &all.dataset);
     if (opt.teacher)
         ask_teacher(&opt, &device, &pool, &all, &opinion);
     chosen = calloc(all.dataset.classes, opt.per_class * sizeof *chosen);

@@ -132,6 +132,7 @@ int main(int argc, char **argv)
     parse_window(opt.window, 1);
     free(parse_lengths(opt.lengths, 1, &discover.length_count));
     cli_check(dataset_read(cli_input(&opt.common), opt.labels, DATASET_LABELLED, &dataset));
+    cli_warn_views(cli_input(&opt.common), &dataset);
     lengths = parse_lengths(opt.lengths, dataset.length, &discover.length_count);
     discover.lengths = lengths;
     discover.window = parse_window(opt.window, dataset.length);

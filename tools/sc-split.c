@@ -145,6 +145,7 @@ int main(int argc, char **argv)
     split_options.in_order = opt.in_order;
     split_options.seed = opt.common.seed;
     cli_check(dataset_read(cli_input(&opt.common), opt.labels, DATASET_LABELLED, &all));
+    cli_warn_views(cli_input(&opt.common), &all);
     cli_check(split_make(&all, &split_options, &split));
 
     for (int p = 0; p < SPLIT_PARTS; p++) {

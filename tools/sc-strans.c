@@ -57,6 +57,7 @@ int main(int argc, char **argv)
     cli_check(slp_read(opt.common.files[0], &pool));
     pool.standardised = pool.standardised && !opt.raw;
     cli_check(dataset_read(input, opt.labels, 0, &series));
+    cli_warn_views(input, &series);
     cli_check(error_in(file_shown(input),
                        transform_make(&pool, series.channels, series.length, window, &transform)));
     cli_check(dataset_new(series.count, 1, pool.count, series.classes, false, &features));

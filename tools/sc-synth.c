@@ -200,6 +200,7 @@ int main(int argc, char **argv)
         cli_check(teacher_read(opt.teacher, device.backend, &teacher));
     match_provenance(&teacher, &pool, &opt);
     cli_check(dataset_read(cli_input(&opt.common), opt.labels, DATASET_LABELLED, &set));
+    cli_warn_views(cli_input(&opt.common), &set);
     shapelets_transform(&opt.shapelets, &pool, &set, &transform);
     cli_check(transform_to_device(&transform, opt.shapelets.pool ? device.transform : NULL));
     /* Before the work, so that a place where nothing can be written is known at once. */

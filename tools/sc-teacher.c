@@ -66,7 +66,7 @@ static void read_sets(const struct teacher_cli *opt, const struct feature_source
     int32_t missing;
 
     *sets = (struct sets){.train.name = NULL};
-    cli_check(examples_read(cli_input(&opt->common), opt->labels, source, &sets->train));
+    cli_check(examples_read_expanded(cli_input(&opt->common), opt->labels, source, &sets->train));
     missing = examples_missing_class(&sets->train);
     if (missing >= 0)
         cli_check(error_make("%s: class %d of %zu has no series", sets->train.name, (int)missing,

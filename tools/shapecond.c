@@ -124,6 +124,7 @@ static void look_at(const struct shapecond_options *opt, struct facts *facts)
     struct examples set;
 
     cli_check(examples_read(opt->common.files[0], NULL, &none, &set));
+    cli_warn_views(opt->common.files[0], &set.dataset);
     check_set(&set, opt->plain);
     if (opt->network)
         check_network(&set, opt->network);

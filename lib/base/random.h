@@ -25,6 +25,7 @@ enum random_purpose {
     RANDOM_GENERATE_CLASS = 12, /* what a generated class looks like, shared by its series */
     RANDOM_MATCH = 20,          /* batches, augmentations and starts of matching */
     RANDOM_MATCH_EXPERT = 21,   /* order of the series in an epoch of an expert */
+    RANDOM_VIEW = 30,           /* how view i is made; part of sc-dataset(5) */
 };
 
 struct random_stream {

@@ -147,8 +147,10 @@ static void name_roles(struct info *info)
             array->role = "series";
         else if (array->kind == NPY_UNICODE)
             array->role = array->ndim == 0 ? "notes" : "names";
+        else if (array->kind == NPY_FLOAT)
+            array->role = array->ndim == 1 ? "views" : "soft";
         else
-            array->role = array->ndim == 1 ? "labels" : "soft";
+            array->role = array->ndim == 1 ? "labels" : "codes";
     }
 }
 
@@ -198,7 +200,7 @@ static struct error *describe_npy(const void *bytes, size_t size, struct info *i
     struct error *reason;
 
     TRY(walk_arrays(bytes, size, false, info));
-    reason = dataset_read_memory(bytes, size, DATASET_ALLOW_NAN, &info->dataset);
+    reason = dataset_read_memory(bytes, size, DATASET_ALLOW_NAN | DATASET_VIEWS, &info->dataset);
     if (!reason)
         return describe_dataset(info);
     if (error_is_memory(reason))

@@ -72,6 +72,7 @@ static void write_dataset(struct json *json, const struct info *info)
     json_size(json, "classes", dataset->y ? dataset->classes : 0);
     json_bool(json, "labelled", dataset->y != NULL);
     json_bool(json, "soft", dataset->soft != NULL);
+    json_size(json, "views", dataset->views.count);
     write_summary(json, &info->all);
     json_open(json, "channel_list", '[');
     for (size_t c = 0; c < dataset->channels; c++) {

@@ -117,6 +117,18 @@ static void write_soft(FILE *stream, const struct info *info)
             100.0 * (double)info->soft_agrees / (double)info->dataset.count);
 }
 
+static void write_views(FILE *stream, const struct info *info)
+{
+    const struct dataset_views *views = &info->dataset.views;
+    const struct view_recipe *recipe = &views->recipe;
+    size_t bytes = views->count * views_row(info->dataset.classes, views->bits);
+
+    fprintf(stream, "%-9s %zu, labels of %u bits in %zu bytes, seed %llu\n", "views", views->count,
+            views->bits, bytes, (unsigned long long)recipe->seed);
+    fprintf(stream, "%9s shift=%g crop=%g warp=%g gain=%g mix=%g cut=%g\n", "", recipe->shift,
+            recipe->crop, recipe->warp, recipe->gain, recipe->mix, recipe->cut);
+}
+
 static void write_dataset(FILE *stream, const struct info *info, bool all)
 {
     const struct dataset *dataset = &info->dataset;
@@ -139,6 +151,8 @@ static void write_dataset(FILE *stream, const struct info *info, bool all)
         write_classes(stream, info, all);
     if (dataset->soft)
         write_soft(stream, info);
+    if (dataset->views.count)
+        write_views(stream, info);
 }
 
 /* ---- Other arrays ---- */

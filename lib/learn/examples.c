@@ -5,6 +5,7 @@
 
 #include "file.h"
 #include "shapelets/transform.h"
+#include "views/view.h"
 
 enum { PREDICT_BATCH = 256 };
 
@@ -60,6 +61,32 @@ struct error *examples_read(const char *path, const char *labels,
 
     memset(examples, 0, sizeof *examples);
     TRY(dataset_read(path, labels, DATASET_LABELLED, &dataset));
+    return examples_make(path, &dataset, source, examples);
+}
+
+/* Replaces a dataset by its series and views. */
+static struct error *expand(struct dataset *dataset)
+{
+    struct dataset expanded;
+    struct error *error = view_expand(dataset, &expanded);
+
+    if (!error)
+        memcpy(expanded.digest, dataset->digest, sizeof expanded.digest);
+    dataset_free(dataset);
+    if (!error)
+        *dataset = expanded;
+    return error;
+}
+
+struct error *examples_read_expanded(const char *path, const char *labels,
+                                     const struct feature_source *source, struct examples *examples)
+{
+    struct dataset dataset;
+
+    memset(examples, 0, sizeof *examples);
+    TRY(dataset_read(path, labels, DATASET_LABELLED | DATASET_VIEWS, &dataset));
+    if (dataset.views.count)
+        TRY(error_in(file_shown(path), expand(&dataset)));
     return examples_make(path, &dataset, source, examples);
 }
 

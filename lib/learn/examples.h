@@ -34,6 +34,11 @@ struct error *examples_read(const char *path, const char *labels,
                             const struct feature_source *source,
                             struct examples *examples) MUST_CHECK;
 
+/* The same, with the labelled views of a condensed dataset written out behind its series. */
+struct error *examples_read_expanded(const char *path, const char *labels,
+                                     const struct feature_source *source,
+                                     struct examples *examples) MUST_CHECK;
+
 /* Takes over a dataset and computes its features; frees it on error. */
 struct error *examples_make(const char *name, struct dataset *dataset,
                             const struct feature_source *source,

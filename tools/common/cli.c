@@ -555,6 +555,13 @@ void cli_stage_dataset(const char *path, const struct dataset *dataset, struct o
     cli_check(error_in(shown_output(path), error));
 }
 
+void cli_warn_views(const char *path, const struct dataset *dataset)
+{
+    if (dataset->dropped_views)
+        cli_warn("%s: its %zu labelled views are left out (sc-expand makes series of them)",
+                 file_shown(path), dataset->dropped_views);
+}
+
 void cli_commit(struct output *outputs, size_t count)
 {
     struct error *error;

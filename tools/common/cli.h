@@ -126,6 +126,9 @@ void cli_remove_checkpoint(const char *path);
 /* A usage error if binary data would go to a terminal. */
 void cli_refuse_terminal(const char *path);
 
+/* Warns that a program which reads a dataset does nothing with its views. */
+void cli_warn_views(const char *path, const struct dataset *dataset);
+
 /* Opens -o for other data; refuses to write binary data to a terminal. */
 void cli_open_output(const char *path, bool binary, struct output *output);
 /* Puts it in place, or throws it away and exits if writing it gave an error, which gets the name of

@@ -1,0 +1,83 @@
+#!/bin/sh
+# sc-views and sc-expand
+. "$(dirname "$0")/lib.sh"
+
+sc-gen cbf -n 60 --seed 1 -o train.npy
+sc-gen cbf -n 90 --seed 2 -o test.npy
+sc-teacher -q --steps 150 train.npy -o teacher.tch
+sc-select -n 1 train.npy -o few.npy
+
+test_that 'the examples of the manual pages run' '
+    mkdir pages && cd pages
+    run_examples sc-views
+    run_examples sc-expand
+    test "$(sc-expand -q tiny.npy | sc-info --json | json count)" = 503
+'
+test_that 'labelled views make better students than the series alone' '
+    sc-views -q -t teacher.tch -m 400 few.npy -o views.npy
+    plain=$(sc-eval -q --seeds 2 --steps 100 few.npy test.npy | awk "/^mean/ { print \$2 }")
+    views=$(sc-eval -q --seeds 2 --steps 100 views.npy test.npy | awk "/^mean/ { print \$2 }")
+    echo "without views $plain, with views $views"
+    awk "BEGIN { exit !($views > $plain + 5 && $views > 85) }"
+'
+test_that 'students learn the same from views and from what sc-expand writes' '
+    sc-views -q -t teacher.tch -m 50 few.npy -o views.npy
+    sc-expand -q views.npy -o expanded.npy
+    sc-eval -q --seeds 1 --steps 20 views.npy test.npy -o a
+    sc-eval -q --seeds 1 --steps 20 expanded.npy test.npy | cmp - a
+'
+test_that 'the seed decides, not the threads, and fewer views are the beginning of more' '
+    sc-views -q -t teacher.tch -m 300 --seed 3 --threads 1 few.npy -o a
+    sc-views -q -t teacher.tch -m 300 --seed 3 --threads 7 few.npy | cmp - a
+    sc-views -q -t teacher.tch -m 300 --seed 4 few.npy -o b
+    refute cmp -s a b
+    sc-expand -q --threads 1 a -o ea
+    sc-expand -q --threads 7 a | cmp - ea
+    sc-expand -q ea 2>/dev/null && exit 1
+    sc-views -q -t teacher.tch -m 100 --seed 3 few.npy | sc-expand -q -o fewer
+    head -c $((128 + 103 * 128 * 4)) fewer | tail -c +129 >x
+    tail -c +129 ea | cmp -n $((103 * 128 * 4)) - x
+'
+test_that 'logits of several teachers are averaged' '
+    sc-teacher -q --steps 30 --seed 9 train.npy -o other.tch
+    for t in teacher other; do sc-views -q -t $t.tch -m 20 -r none few.npy | sc-expand -q -o $t.npy; done
+    sc-views -q -t teacher.tch -t other.tch -m 20 -r none few.npy -o both.npy
+    sc-info both.npy | grep -q "<$(b2sum -l 128 other.tch | cut -d" " -f1)"
+    refute cmp -s both.npy other.npy
+'
+test_that 'augmented views keep the labels of their series' '
+    sc-views -q --augment -m 60 few.npy | sc-expand -q -o kept.npy
+    test "$(sc-info --json kept.npy | json count)" = 63
+    sc-info kept.npy | grep -q "100.00 % of the series"
+    fails 2 "mix and cut must be 0" sc-views --augment -r mix=1 few.npy -o none
+    fails 2 "not with --teacher" sc-views --augment -t teacher.tch few.npy -o none
+'
+test_that 'four bits take half the bytes' '
+    sc-views -q -t teacher.tch -m 1000 few.npy -o eight
+    sc-views -q -t teacher.tch -m 1000 --bits 4 few.npy -o four
+    test $(($(stat -c %s eight) - $(stat -c %s four))) -ge 900
+'
+test_that 'views survive sc-scale, and programs that drop them say so' '
+    sc-views -q -t teacher.tch -m 30 few.npy -o views.npy
+    test "$(sc-scale -q views.npy | sc-info --json | json views)" = 30
+    for command in "sc-split --train 0.5 --test rest --only train" "sc-prune -p 0.5" "sc-balance" \
+        "sc-select -n 1" "sc-scale --per-series"; do
+        $command views.npy -o dropped 2>said
+        grep -q "views.npy: its 30 labelled views are left out" said
+        test "$(sc-info --json dropped | json views)" = 0
+    done
+'
+test_that 'bad input is refused with the reason and leaves no file' '
+    fails 2 "missing option: --teacher" sc-views few.npy -o none
+    fails 2 "shift must be between 0 and 0.5" sc-views -t teacher.tch -r shift=1 few.npy -o none
+    fails 2 "below 2^53" sc-views -t teacher.tch --seed 9007199254740992 few.npy -o none
+    fails 1 "has no views" sc-expand few.npy -o none
+    sc-gen two-patterns -n 8 -o other.npy
+    fails 1 "knows 3 classes" sc-views -t teacher.tch other.npy -o none
+    sc-views -q -t teacher.tch -m 30 few.npy -o views.npy
+    size=$(stat -c %s views.npy)
+    printf x | dd of=views.npy bs=1 seek=$((size - 5)) conv=notrunc 2>/dev/null
+    fails 1 "damaged views: the checksum" sc-expand views.npy -o none
+    test ! -e none
+'
+finish
