@@ -49,6 +49,7 @@ static const struct cli_program program = {
     .options = options,
     .most_files = 1,
     .random = true,
+    .computes = true,
 };
 
 /* Views are made and labelled this many at a time, so that memory does not grow with their number.
@@ -173,14 +174,15 @@ int main(int argc, char **argv)
     if (dataset.views.count)
         cli_say("%s: its %zu views are replaced", file_shown(name), dataset.views.count);
     read_teachers(&device, &dataset, &panel);
-    digests = calloc(opt.teachers.count + 2, sizeof *digests);
+    digests = calloc(opt.teachers.count + 3, sizeof *digests);
     logits = calloc(opt.count, dataset.classes * sizeof *logits);
     if (!digests || !logits)
         cli_check(error_memory("views"));
     digests[0] = dataset.digest;
-    digests[1] = pool.digest;
+    digests[1] = dataset.label_digest;
+    digests[2] = pool.digest;
     for (size_t i = 0; i < opt.teachers.count; i++)
-        digests[i + 2] = panel.teachers[i].digest;
+        digests[i + 3] = panel.teachers[i].digest;
     progress_start("sc-views", opt.count, opt.common.quiet);
     if (!opt.augment && !dataset.soft)
         label_dataset(&panel, name, &dataset);
@@ -190,7 +192,7 @@ int main(int argc, char **argv)
         label_views(&panel, name, &dataset, &recipe, opt.count, logits);
     progress_end();
     cli_check(view_label(&dataset, &recipe, opt.count, logits, opt.bits == 1 ? 4 : 8));
-    cli_write_dataset(&opt.common, &dataset, digests, opt.teachers.count + 2);
+    cli_write_dataset(&opt.common, &dataset, digests, opt.teachers.count + 3);
     for (size_t i = 0; i < opt.teachers.count; i++)
         teacher_free(&panel.teachers[i]);
     free(panel.teachers);

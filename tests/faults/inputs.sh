@@ -18,6 +18,7 @@ sc-teacher -q -n 'cnn depth=1 width=2' --steps 2 --shapelets pool.slp train.npy 
 sc-experts -q -n 'cnn depth=1 width=2' -c 2 -e 2 train.npy -o experts.npy
 sc-experts -q -n 'cnn depth=1 width=2' -c 2 -e 2 --two-tower train.npy -o towers.npy
 sc-synth -q -t plain.tch -n 1 --steps 1 train.npy -o condensed.npy
+sc-views -q -t plain.tch -m 4 condensed.npy -o views.npy
 sc-eval -q -n 'cnn depth=1 width=2' --seeds 2 --steps 2 train.npy test.npy -o scores.tsv
 # For the teacher that tests/unit/test_guide_command.c serves.
 sc-gen planted -n 12 -L 20 -C 2 -V 3 --pattern 6 --jitter 2 -o served.npy

@@ -127,6 +127,8 @@ sc-synth -q -t teacher.tch --steps 1 -n 1 set.npy
 sc-synth -q -t teacher.tch --steps 1 -n 30 set.npy
 sc-match -q -m dm --steps 1 -n 1 set.npy
 sc-match -q -m dm --steps 1 -n 30 set.npy
+sc-views -q -t teacher.tch -m 9 set.npy
+sc-expand -q views.npy
 sc-eval -q --seeds 1 --steps 1 set.npy set.npy
 sc-info set.npy
 sc-plot set.npy
@@ -139,6 +141,7 @@ test_that 'a device that is full is named with the reason by every tool' '
     sc-export --format ucr set.npy -o table.csv
     sc-shapelets -q -k 2 set.npy -o pool.slp
     sc-teacher -q --steps 2 --log log.tsv set.npy -o teacher.tch
+    sc-views -q -t teacher.tch -m 9 set.npy -o views.npy
     for tool in $tools; do
         # sc-split writes to names of its own making.
         test $tool = sc-split || writers | grep -q "^$tool "
