@@ -34,7 +34,7 @@ static const struct cli_option options[] = {
     SHAPELETS_OPTIONS(views_cli),
     {'m', "views", "M", CLI_SIZE, CLI_AT(views_cli, count), "views to add", .low = 1, .high = 1e9},
     {'r', "recipe", "TEXT", CLI_TEXT, CLI_AT(views_cli, recipe),
-     "how views are made, such as 'shift=0.25 warp=0.2 gain=0.3 mix=0.5 cut=0.5'"},
+     "how views are made, such as 'shift=0.25 warp=0.2 mix=1'"},
     {0, "bits", "N", CLI_CHOICE, CLI_AT(views_cli, bits), "bits of each stored logit",
      .choices = bit_choices},
     DEVICE_OPTION(views_cli),

@@ -12,24 +12,41 @@
 #include "common/device.h"
 #include "data/split.h"
 #include "learn/examples.h"
+#include "learn/report.h"
+
+enum { DEFAULT_VIEWS = 4000, DEFAULT_REFINE = 300 };
 
 struct shapecond_options {
     struct cli_common common;
     size_t per_class;
+    size_t views;
+    int students;
     size_t steps, refine;
-    bool plain;
+    bool plain, unscored;
     int device;
     const char *network, *validate, *test, *keep;
 };
 
+/* Whom the dataset is for. */
+enum { STUDENTS_ANY, STUDENTS_SHAPELETS };
+static const char *const students[] = {"any", "shapelets", NULL};
+
 static const struct cli_option options[] = {
     {'n', "spc", "N", CLI_SIZE, CLI_AT(shapecond_options, per_class), "series per class", .low = 1},
+    {'m', "views", "M", CLI_SIZE, CLI_AT(shapecond_options, views),
+     "labelled views to add (sc-views(1)); 0: none", .high = 1e9},
+    {0, "students", "KIND", CLI_CHOICE, CLI_AT(shapecond_options, students),
+     "models that the result is for: any, or students that see the distances to the shapelets, "
+     "which are written beside it",
+     .choices = students},
     {0, "steps", "N", CLI_SIZE, CLI_AT(shapecond_options, steps), "steps of the teacher's training",
      .low = 1},
     {0, "refine", "N", CLI_SIZE, CLI_AT(shapecond_options, refine),
-     "steps of going back through the training of students at the end; 0: none", .high = 1e9},
-    {0, "plain", NULL, CLI_FLAG, CLI_AT(shapecond_options, plain),
-     "a teacher without shapelets (SRe2L)"},
+     "for students with shapelets: steps of unrolled training [300]; 0: invert the teacher",
+     .high = 1e9},
+    {0, "plain", NULL, CLI_FLAG, CLI_AT(shapecond_options, plain), "a teacher without shapelets"},
+    {0, "no-score", NULL, CLI_FLAG, CLI_AT(shapecond_options, unscored),
+     "do not train students at the end to say how good the result is"},
     {0, "network", "TEXT", CLI_TEXT, CLI_AT(shapecond_options, network),
      "the teacher, such as 'cnn depth=3 width=32'"},
     {'v', "validate", "FILE", CLI_FILE, CLI_AT(shapecond_options, validate),
@@ -158,7 +175,8 @@ static void claim_stages(const char *folder)
 {
     static const char *const names[] = {
         "raw-train.npy", "raw-val.npy",  "scale.npy",   "train.npy",  "val.npy",       "pruned.npy",
-        "pool.slp",      "balanced.npy", "teacher.tch", "chosen.npy", "condensed.npy", "test.npy"};
+        "pool.slp",      "balanced.npy", "teacher.tch", "chosen.npy", "condensed.npy", "test.npy",
+        "random.npy",    "plain.tch",    "teacher.tsv", "random.tsv", "condensed.tsv"};
 
     for (size_t i = 0; folder && i < sizeof names / sizeof *names; i++) {
         char *path;
@@ -231,33 +249,86 @@ static void find_shapelets(struct command_runner *run, const struct shapecond_op
             "--select", "diverse", device_word(opt), "-o", command_file(run, "pool.slp"), pruned);
 }
 
-static void train_teacher(struct command_runner *run, const struct shapecond_options *opt,
-                          const struct facts *facts)
+/* Classes of very unequal size are balanced for the teachers. */
+static const char *balance(struct command_runner *run, const struct facts *facts)
 {
-    const char *train = command_file(run, "train.npy");
+    const char *train = command_file(run, "train.npy"), *balanced;
+
+    if (2 * facts->smallest >= facts->largest)
+        return train;
+    balanced = command_file(run, "balanced.npy");
+    COMMAND(run, "sc-balance", "-o", balanced, train);
+    return balanced;
+}
+
+static void train_teacher(struct command_runner *run, const struct shapecond_options *opt,
+                          const struct facts *facts, const char *train, bool shapelets,
+                          const char *teacher)
+{
     char steps[32];
 
     snprintf(steps, sizeof steps, "%zu", opt->steps);
-    if (2 * facts->smallest < facts->largest) {
-        const char *balanced = command_file(run, "balanced.npy");
-
-        COMMAND(run, "sc-balance", "-o", balanced, train);
-        train = balanced;
-    }
     COMMAND(run, "sc-teacher", "--steps", steps, opt->network ? "--network" : command_none,
-            opt->network ? opt->network : command_none, opt->plain ? command_none : "--shapelets",
-            opt->plain ? command_none : command_file(run, "pool.slp"),
+            opt->network ? opt->network : command_none, shapelets ? "--shapelets" : command_none,
+            shapelets ? command_file(run, "pool.slp") : command_none,
             facts->held_out ? "--validate" : command_none,
             facts->held_out ? command_file(run, "val.npy") : command_none, device_word(opt), "-o",
-            command_file(run, "teacher.tch"), train);
+            command_file(run, teacher), train);
 }
 
-/* Students with shapelets, as those of sc-eval, are what the set is made for in the end. */
+/* The teacher that labels views: students that see no shapelets learn more from one that does not,
+ * either (pipelines/README). */
+static const char *labeller(const struct shapecond_options *opt)
+{
+    return opt->students == STUDENTS_ANY && !opt->plain ? "plain.tch" : "teacher.tch";
+}
+
+/* Options of the stages that need the teacher's shapelets, if it has any. */
+static const char *pool_option(const struct shapecond_options *opt)
+{
+    return opt->plain ? command_none : "--shapelets";
+}
+
+static const char *pool_file(struct command_runner *run, const struct shapecond_options *opt)
+{
+    return opt->plain ? command_none : command_file(run, "pool.slp");
+}
+
+/* N series per class.  `kept`: real ones as they were chosen, with the teacher's logits; otherwise
+ * the teacher is inverted from there. */
+static void choose_series(struct command_runner *run, const struct shapecond_options *opt,
+                          bool kept, const char *chosen)
+{
+    char per_class[32];
+
+    snprintf(per_class, sizeof per_class, "%zu", opt->per_class);
+    COMMAND(run, "sc-synth", "--teacher", command_file(run, "teacher.tch"), pool_option(opt),
+            pool_file(run, opt), "--spc", per_class,
+            kept && opt->plain ? "--init=real" : command_none, kept ? "--steps" : command_none,
+            kept ? "0" : command_none, device_word(opt), "-o", chosen,
+            command_file(run, "train.npy"));
+}
+
+/* For any model: real series, and views of them that the teacher labels (pipelines/README). */
+static void make_views(struct command_runner *run, const struct shapecond_options *opt)
+{
+    char views[32];
+
+    snprintf(views, sizeof views, "%zu", opt->views);
+    choose_series(run, opt, true, command_file(run, "chosen.npy"));
+    COMMAND(run, "sc-views", "--teacher", command_file(run, labeller(opt)), "--views", views,
+            device_word(opt), "-o", command_file(run, "condensed.npy"),
+            command_file(run, "chosen.npy"));
+}
+
+/* For students that see the shapelets.  Series that are to be refined stay as they were chosen:
+ * inverting them first does not help, and hurts where classes overlap (pipelines/README). */
 static void refine(struct command_runner *run, const struct shapecond_options *opt)
 {
     char steps[32];
 
     snprintf(steps, sizeof steps, "%zu", opt->refine);
+    choose_series(run, opt, true, command_file(run, "chosen.npy"));
     COMMAND(run, "sc-match", "--method", "unroll", "--from", command_file(run, "chosen.npy"),
             "--shapelets", command_file(run, "pool.slp"), "--steps", steps,
             opt->network ? "--network" : command_none, opt->network ? opt->network : command_none,
@@ -265,25 +336,47 @@ static void refine(struct command_runner *run, const struct shapecond_options *o
             command_file(run, "train.npy"));
 }
 
-/* Series that are to be refined stay as they were chosen: inverting them first does not help, and
- * hurts where classes overlap (pipelines/README). */
-static void synthesise(struct command_runner *run, const struct shapecond_options *opt)
+/* Where the pool goes: beside the output, with the ending .slp.  Without it, students cannot be
+ * trained as they are meant to.  NULL if the output is a pipe or a device. */
+static char *pool_beside(const char *output)
 {
-    bool refined = opt->refine > 0 && !opt->plain;
-    const char *tiny = command_file(run, "condensed.npy");
-    const char *first = refined ? command_file(run, "chosen.npy") : tiny;
-    char per_class[32];
+    struct stat status;
+    const char *name = strrchr(output, '/') ? strrchr(output, '/') + 1 : output;
+    const char *dot = strrchr(name, '.');
+    char *path;
 
-    snprintf(per_class, sizeof per_class, "%zu", opt->per_class);
-    COMMAND(run, "sc-synth", "--teacher", command_file(run, "teacher.tch"),
-            opt->plain ? command_none : "--shapelets",
-            opt->plain ? command_none : command_file(run, "pool.slp"), "--spc", per_class,
-            refined ? "--steps" : command_none, refined ? "0" : command_none, device_word(opt),
-            "-o", first, command_file(run, "train.npy"));
-    if (refined)
+    if (strcmp(output, "-") == 0 || (stat(output, &status) == 0 && !S_ISREG(status.st_mode)))
+        return NULL;
+    if (asprintf(&path, "%.*s.slp", (int)((dot && dot > name ? dot : name + strlen(name)) - output),
+                 output) < 0)
+        cli_check(error_memory("a file name"));
+    return path;
+}
+
+static void write_pool_beside(struct command_runner *run, const char *path)
+{
+    struct shapelet_pool pool;
+    struct output output;
+
+    cli_check(slp_read(command_file(run, "pool.slp"), &pool));
+    cli_open_output(path, true, &output);
+    cli_finish_output(&output, path, slp_write(output.stream, &pool));
+    slp_free(&pool);
+}
+
+static void condense(struct command_runner *run, const struct shapecond_options *opt,
+                     const char *pool_path)
+{
+    if (opt->students == STUDENTS_SHAPELETS && opt->refine > 0)
         refine(run, opt);
+    else if (opt->students == STUDENTS_SHAPELETS || opt->views == 0)
+        choose_series(run, opt, opt->students == STUDENTS_ANY, command_file(run, "condensed.npy"));
+    else
+        make_views(run, opt);
+    if (pool_path)
+        write_pool_beside(run, pool_path);
     COMMAND(run, "sc-scale", "--undo", "--with", command_file(run, "scale.npy"), "-o",
-            opt->common.output, tiny);
+            opt->common.output, command_file(run, "condensed.npy"));
 }
 
 static void score(struct command_runner *run, const struct shapecond_options *opt,
@@ -296,30 +389,106 @@ static void score(struct command_runner *run, const struct shapecond_options *op
     COMMAND(run, "sc-eval", command_file(run, "condensed.npy"), test,
             facts->held_out ? "--validate" : command_none,
             facts->held_out ? command_file(run, "val.npy") : command_none,
-            opt->plain ? command_none : "--shapelets",
-            opt->plain ? command_none : command_file(run, "pool.slp"),
+            opt->students == STUDENTS_SHAPELETS ? "--shapelets" : command_none,
+            opt->students == STUDENTS_SHAPELETS ? command_file(run, "pool.slp") : command_none,
             network ? "--network" : command_none, network ? network : command_none,
             device_word(opt));
 }
 
+/* ---- How good it is ---- */
+
+/* Accuracy on the held-out series of students that learn from a file, or of the teacher; the table
+ * goes into the folder under that name. */
+static double held_out_accuracy(struct command_runner *run, const struct shapecond_options *opt,
+                                const struct facts *facts, const char *train, const char *table)
+{
+    const char *network = fitting_network(facts), *result = command_file(run, table);
+    bool shapelets = opt->students == STUDENTS_SHAPELETS;
+    double accuracy;
+
+    COMMAND(
+        run, "sc-eval", shapelets ? "--shapelets" : command_none,
+        shapelets ? command_file(run, "pool.slp") : command_none, train ? "--seeds=2" : "--teacher",
+        train ? "--choose=last" : command_file(run, labeller(opt)),
+        train && network ? "--network" : command_none, train && network ? network : command_none,
+        device_word(opt), "-o", result, train ? train : command_none, command_file(run, "val.npy"));
+    cli_check(report_read_full(result, &accuracy));
+    return 100 * accuracy;
+}
+
+static size_t file_size(const char *path)
+{
+    struct stat status;
+
+    return stat(path, &status) == 0 ? (size_t)status.st_size : 0;
+}
+
+/* Fresh students on series that nothing was chosen by but the teacher's epoch. */
+static void say_how_good(struct command_runner *run, const struct shapecond_options *opt,
+                         const struct facts *facts)
+{
+    const char *random = command_file(run, "random.npy");
+    double condensed, chance, teacher;
+    char per_class[32];
+
+    snprintf(per_class, sizeof per_class, "%zu", opt->per_class);
+    COMMAND(run, "sc-select", "--spc", per_class, "-o", random, command_file(run, "train.npy"));
+    condensed =
+        held_out_accuracy(run, opt, facts, command_file(run, "condensed.npy"), "condensed.tsv");
+    chance = held_out_accuracy(run, opt, facts, random, "random.tsv");
+    teacher = held_out_accuracy(run, opt, facts, NULL, "teacher.tsv");
+    cli_say("%s on held-out series: %.1f %%; as many random series %.1f %%; teacher, all data "
+            "%.1f %%",
+            opt->students == STUDENTS_ANY ? "students that see nothing but the result"
+                                          : "students that see the shapelets",
+            condensed, chance, teacher);
+    cli_say("%zu bytes for %zu of training data", file_size(command_file(run, "condensed.npy")),
+            file_size(command_file(run, "train.npy")));
+}
+
+static void check_usage(struct shapecond_options *opt)
+{
+    bool shapelets = opt->students == STUDENTS_SHAPELETS;
+
+    if (opt->common.file_count == 0)
+        cli_usage("missing argument: FILE (shapecond FILE --spc 10 -o FILE)");
+    if (strcmp(opt->common.files[0], "-") == 0 ||
+        (opt->validate && strcmp(opt->validate, "-") == 0) ||
+        (opt->test && strcmp(opt->test, "-") == 0))
+        cli_usage("a set is read more than once, so it must be a file");
+    if (opt->test && strcmp(opt->common.output, "-") == 0)
+        cli_usage("--test prints scores to standard output, so the result needs -o FILE");
+    if (opt->refine != SIZE_MAX && !shapelets)
+        cli_usage("--refine is for --students=shapelets");
+    if (opt->plain && shapelets)
+        cli_usage("--plain has no shapelets for --students=shapelets");
+    if (opt->views != SIZE_MAX && shapelets)
+        cli_usage("--views is for --students=any");
+    opt->refine = opt->refine == SIZE_MAX ? DEFAULT_REFINE : opt->refine;
+    opt->views = opt->views == SIZE_MAX ? DEFAULT_VIEWS : opt->views;
+}
+
 int main(int argc, char **argv)
 {
-    struct shapecond_options opt = {.per_class = 10, .steps = 2000, .refine = 300};
+    struct shapecond_options opt = {
+        .per_class = 10, .views = SIZE_MAX, .steps = 2000, .refine = SIZE_MAX};
     struct command_runner run;
     struct facts facts = {0};
+    const char *train;
+    char *pool_path = NULL;
 
     cli_parse(argc, argv, &program, &opt);
-    if (opt.common.file_count == 0)
-        cli_usage("which set?  shapecond FILE --spc 10 -o FILE");
-    if (strcmp(opt.common.files[0], "-") == 0 || (opt.validate && strcmp(opt.validate, "-") == 0) ||
-        (opt.test && strcmp(opt.test, "-") == 0))
-        cli_usage("a set is read more than once, so it must be a file");
-    if (opt.test && strcmp(opt.common.output, "-") == 0)
-        cli_usage("--test prints scores to standard output, so the set needs -o FILE");
+    check_usage(&opt);
     if (opt.test)
         cli_check(output_check_standard());
     claim_stages(opt.keep);
     check_output(opt.common.output);
+    if (opt.students == STUDENTS_SHAPELETS)
+        pool_path = pool_beside(opt.common.output);
+    if (pool_path) {
+        claims_add("students", pool_path, true);
+        check_output(pool_path);
+    }
     device_chosen(opt.device, false); /* so that what is missing is said before the work */
     look_at(&opt, &facts);
     if (!opt.network)
@@ -333,10 +502,15 @@ int main(int argc, char **argv)
     prepare(&run, &opt, facts.held_out);
     if (!opt.plain)
         find_shapelets(&run, &opt, &facts);
-    train_teacher(&run, &opt, &facts);
-    synthesise(&run, &opt);
+    train = balance(&run, &facts);
+    train_teacher(&run, &opt, &facts, train, !opt.plain, "teacher.tch");
+    if (strcmp(labeller(&opt), "plain.tch") == 0)
+        train_teacher(&run, &opt, &facts, train, false, "plain.tch");
+    condense(&run, &opt, pool_path);
     if (opt.test)
         score(&run, &opt, &facts);
+    if (facts.held_out && !opt.unscored)
+        say_how_good(&run, &opt, &facts);
     if (!opt.keep)
         cli_say("done; --keep DIR leaves the files of the stages, to repeat any of them");
     command_end(&run);

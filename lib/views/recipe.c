@@ -20,7 +20,8 @@ enum { WORDS = sizeof words / sizeof *words };
 
 struct view_recipe view_recipe_default(void)
 {
-    return (struct view_recipe){.shift = 0.25, .warp = 0.2, .gain = 0.3, .mix = 0.5, .cut = 0.5};
+    return (struct view_recipe){
+        .shift = 0.5, .crop = 0.5, .warp = 0.5, .gain = 0.8, .mix = 0.5, .cut = 0.5};
 }
 
 static struct error *parse_word(const char *text, size_t length, struct view_recipe *recipe)

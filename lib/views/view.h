@@ -26,7 +26,8 @@
 #include "dataset.h"
 #include "error.h"
 
-/* The recipe that was best on held-out series over many datasets (pipelines/README). */
+/* Strong views: the more they vary, the more of what the teacher knows its logits say
+ * (pipelines/README). */
 struct view_recipe view_recipe_default(void);
 
 /* Reads words such as "shift=0.25 crop=0 mix=0.5"; those that are not named stay as they are, and

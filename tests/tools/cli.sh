@@ -133,7 +133,7 @@ sc-eval -q --seeds 1 --steps 1 set.npy set.npy
 sc-info set.npy
 sc-plot set.npy
 sc-plot log.tsv
-shapecond -q --steps 1 --refine 1 -n 1 set.npy
+shapecond -q --steps 1 --views 1 --no-score -n 1 set.npy
 END
 }
 test_that 'a device that is full is named with the reason by every tool' '

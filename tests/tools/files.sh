@@ -113,8 +113,8 @@ test_that 'messages do not get into the output when standard error is closed' '
     sc-teacher train.npy --steps 2 --checkpoint state --log log.tsv -o without.tch 0<&- 2>&-
     cmp with.tch without.tch
     head -n 1 log.tsv | grep -q "^epoch"
-    shapecond train.npy --plain --spc 1 --steps 2 -o tiny.npy 2>/dev/null
-    shapecond train.npy --plain --spc 1 --steps 2 -o again.npy 0<&- 1>&- 2>&-
+    shapecond train.npy --plain --spc 1 --steps 2 --no-score -o tiny.npy 2>/dev/null
+    shapecond train.npy --plain --spc 1 --steps 2 --no-score -o again.npy 0<&- 1>&- 2>&-
     cmp tiny.npy again.npy
     got=0
     sc-scale none.npy -o none 2>&- || got=$?

@@ -10,21 +10,40 @@ test_that 'the examples of the manual page run' '
     test -s stages/teacher.tch
 '
 test_that 'the commands that it says give the same set when they are run by hand' '
-    shapecond train.npy --spc 2 --steps 100 --refine 10 --keep again -o first.npy 2>said
-    cmp first.npy tiny.npy
+    shapecond train.npy --spc 2 --steps 100 --students shapelets --refine 10 --no-score --keep again -o first.npy 2>said
+    cmp first.slp again/pool.slp
     grep -q "^+ sc-synth.* --steps 0 " said
     for stage in synth:chosen match:condensed; do
         grep "^+ sc-${stage%:*}" said | sed "s/^+ //; s|-o again/${stage#*:}.npy|-o by-hand.npy|" >command
         sh -e command
         cmp by-hand.npy "again/${stage#*:}.npy"
     done
-    shapecond train.npy --spc 2 --steps 100 --refine 0 --keep without -o other.npy 2>said
+    shapecond train.npy --spc 2 --steps 100 --students shapelets --refine 0 --no-score --keep without -o other.npy 2>said
     ! grep -q "^+ sc-synth.* --steps" said # what is not refined is inverted
+'
+test_that 'by default the set carries views for any model, and it is said how good it is' '
+    shapecond train.npy --spc 1 --steps 100 --views 300 --keep any -o any.npy 2>said
+    test "$(sc-info --json any.npy | json views)" = 300
+    sc-expand -q any.npy | sc-info --json | grep -q "\"count\": 303,"
+    grep -E "students that see nothing but the result on held-out series: [0-9.]+ %; as many random series [0-9.]+ %; teacher, all data [0-9.]+ %" said
+    test ! -e any.slp
+    # The views fit the series in the scale of the set as they did when the teacher saw them.
+    sc-expand -q any/condensed.npy | sc-scale -q --undo --with any/scale.npy | sc-info --json | json max >a
+    sc-expand -q any.npy | sc-info --json | json max >b
+    awk "NR == FNR { a = \$1; next } { exit !(a - \$1 < 1e-3 && \$1 - a < 1e-3) }" a b
+    shapecond train.npy --spc 1 --steps 100 --views 300 --threads 3 --no-score -q -o other.npy
+    cmp any.npy other.npy
+    shapecond train.npy --spc 1 --steps 20 --plain --views 0 --no-score -q -o unviewed.npy
+    test "$(sc-info --json unviewed.npy | json views)" = 0
+    fails 2 "for --students=shapelets" shapecond train.npy --refine 3 -o none
+    fails 2 "for --students=any" shapecond train.npy --students shapelets --views 3 -o none
+    fails 2 "no shapelets" shapecond train.npy --students shapelets --plain -o none
 '
 test_that 'bytes do not depend on the number of threads, and no files stay without --keep' '
     mkdir tmp
-    TMPDIR=$PWD/tmp shapecond train.npy --spc 2 --steps 100 --refine 10 --threads 1 --quiet -o one.npy
-    cmp one.npy tiny.npy
+    TMPDIR=$PWD/tmp shapecond train.npy --spc 2 --steps 100 --students shapelets --refine 10 --no-score --threads 1 --quiet -o one.npy
+    cmp one.npy first.npy
+    cmp one.slp first.slp
     test -z "$(ls -A tmp)"
 '
 test_that 'the condensed series are in the scale of the set' '
@@ -34,7 +53,7 @@ test_that 'the condensed series are in the scale of the set' '
 '
 test_that 'a stage that fails ends the run with its message and leaves nothing' '
     fails 1 "none.npy: No such file" shapecond none.npy -o none
-    fails 2 "which set" shapecond -o none
+    fails 2 "missing argument" shapecond -o none
     fails 2 "needs -o FILE" shapecond train.npy --test train.npy
     TMPDIR=$PWD/tmp fails 1 "sc-teacher failed" shapecond train.npy --network "cnn features=7" -o none
     test ! -e none
@@ -63,7 +82,7 @@ test_that 'a set of one series per class is condensed without any held out' '
     for classes in 3 20; do
         sc-gen planted -V $classes -n $((classes * 8)) -L 40 -o some.npy
         sc-select -q -n 1 some.npy -o single.npy
-        shapecond single.npy --spc 1 --steps 5 --refine 2 --test some.npy -o single-tiny.npy >scores 2>said
+        shapecond single.npy --spc 1 --steps 5 --views 20 --no-score --test some.npy -o single-tiny.npy >scores 2>said
         grep "too few series to hold any out" said
         refute grep -e "--val" said
         test "$(sc-info --json single-tiny.npy | json count)" = $classes
@@ -72,12 +91,12 @@ test_that 'a set of one series per class is condensed without any held out' '
 '
 test_that 'classes of very unequal size are balanced for the teacher, others are not' '
     sc-gen planted -V 3 -L 40 -n 90 --imbalance 0.1 -o unequal.npy
-    shapecond unequal.npy --spc 1 --steps 5 --refine 2 --keep balanced -o a.npy 2>said
+    shapecond unequal.npy --spc 1 --steps 5 --views 20 --no-score --keep balanced -o a.npy 2>said
     grep "^+ sc-teacher .* balanced/balanced.npy " said
     largest=$(sc-info --json balanced/train.npy | sed -n "s/.*\"count\": \([0-9]*\)}.*/\1/p" | sort -n | tail -n 1)
     test "$(sc-info --json balanced/balanced.npy | grep -c "\"class\": .*\"count\": $largest}")" = 3
     sc-gen planted -V 3 -L 40 -n 90 -o equal.npy
-    shapecond equal.npy --spc 1 --steps 5 --refine 2 --keep plain -o a.npy 2>said
+    shapecond equal.npy --spc 1 --steps 5 --views 20 --no-score --keep plain -o a.npy 2>said
     grep "^+ sc-teacher .* plain/train.npy " said
     test ! -e plain/balanced.npy
 '
@@ -94,7 +113,7 @@ kill -s "\$SENT" "\$PPID"
 exec "$(command -v sc-split)" "\$@"
 END
 chmod +x between/sc-split
-between() { TMPDIR=$PWD/tmp SENT=$1 between/shapecond -q train.npy --spc 2 --steps 10 --refine 2 -o none; }
+between() { TMPDIR=$PWD/tmp SENT=$1 between/shapecond -q train.npy --spc 2 --steps 10 --views 20 --no-score -o none; }
 test_that 'a signal between two stages ends the run by that signal and leaves nothing' '
     for signal in TERM:15 HUP:1 PIPE:13; do
         got=0
@@ -173,7 +192,7 @@ test_that 'a stage dies with shapecond, and the next run removes what it left' '
     long_run --default-signal
     test "$(ls tmp | wc -l)" = 3
     cp -r tmp held
-    TMPDIR=$PWD/tmp shapecond -q train.npy --spc 1 --steps 1 --refine 0 --plain -o quick.npy
+    TMPDIR=$PWD/tmp shapecond -q train.npy --spc 1 --steps 1 --views 2 --no-score --plain -o quick.npy
     test -s quick.npy
     test "$(ls -R tmp)" = "$(ls -R held | sed "s/^held/tmp/")"
     stage_runs
@@ -202,7 +221,7 @@ quoted="\$'odd\\x1b[2J\\'name.npy'"
 test_that 'a name that is not printable is said so that a shell can read it back' '
     name=$(printf "odd\033[2J\047name.npy")
     cp train.npy "$name"
-    shapecond --spc 1 --steps 2 --refine 0 --plain --keep odd -o quick.npy "$name" 2>said
+    shapecond --spc 1 --steps 2 --views 2 --no-score --plain --keep odd -o quick.npy "$name" 2>said
     test -z "$(tr -d "\n" <said | LC_ALL=C tr -d "[:print:]")"
     cat said
     grep -qF "$quoted" said
@@ -211,7 +230,7 @@ test_that 'series of a few steps get a network that they do not vanish in' '
     for length in 1 2 4 7; do
         awk -v n=$length "BEGIN { for (i = 0; i < 40; i++) { printf i % 2; for (t = 0; t < n; t++) printf \",%g\", (i % 2) + (i * 7 + t * 3) % 10 / 10; print \"\" } }" >short.csv
         sc-import short.csv -o short.npy
-        shapecond short.npy --spc 2 --steps 10 --refine 2 --quiet -o short-tiny.npy
+        shapecond short.npy --spc 2 --steps 10 --views 20 --no-score --quiet -o short-tiny.npy
         test "$(sc-info --json short-tiny.npy | json count)" = 4
     done
 '
