@@ -71,6 +71,8 @@ static struct error *write_layout(const struct checkpoint *checkpoint, struct me
     return memory_stream_close(layout);
 }
 
+/* Runs that keep checkpoints have no results that depend on OpenBLAS: computed_by() does not change
+ * in the middle of them. */
 void checkpoint_computed_by(const struct backend *backend, char text[CHECKPOINT_BY])
 {
     snprintf(text, CHECKPOINT_BY, "shapecond %s, %s%s%s", SHAPECOND_VERSION, computed_by(),
