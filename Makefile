@@ -312,6 +312,7 @@ fuzz: | $(HAVE_build) $(HAVE_fuzz)
 fuzzers: $(FUZZERS) $(BUILD)/fuzzers/seeds
 $(FUZZERS): FUZZ_LINK := -fsanitize=fuzzer -Wl,--wrap=npy_open,--wrap=file_read
 $(FUZZERS): $(BUILD)/obj/tests/fuzz/memory_file.o
+$(BUILD)/fuzzers/seeds $(filter %_checkpoint,$(FUZZERS)): $(BUILD)/obj/tests/fuzz/checkpoints.o
 $(BUILD)/fuzzers/%: $(BUILD)/obj/tests/fuzz/%.o $(SC_LIB) $(NPY_LIB)
 	$(say) LD $@
 	@mkdir -p $(@D)
