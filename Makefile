@@ -301,7 +301,7 @@ CLANG ?= clang
 FUZZ_SECONDS ?= 600
 FUZZ_TARGETS ?= $(patsubst tests/fuzz/%.c,%,$(FUZZ_SOURCES))
 FUZZERS := $(patsubst tests/fuzz/%.c,$(BUILD)/fuzzers/%,$(FUZZ_SOURCES))
-fuzz_build = @$(MAKE) --no-print-directory fuzzers BUILD=$(BUILD)/fuzz/$(1) CC='$(CLANG)' CUDA=0 KERNEL_CFLAGS=-O0
+fuzz_build = +@$(MAKE) --no-print-directory fuzzers BUILD=$(BUILD)/fuzz/$(1) CC='$(CLANG)' CUDA=0 KERNEL_CFLAGS=-O0
 fuzz: | $(HAVE_build) $(HAVE_fuzz)
 	$(call fuzz_build,sanitized) CFLAGS='-O1 -g -fno-omit-frame-pointer -fno-sanitize-recover=undefined \
 	  -fsanitize=address,undefined,fuzzer-no-link'
@@ -312,6 +312,7 @@ fuzz: | $(HAVE_build) $(HAVE_fuzz)
 fuzzers: $(FUZZERS) $(BUILD)/fuzzers/seeds
 $(FUZZERS): FUZZ_LINK := -fsanitize=fuzzer -Wl,--wrap=npy_open,--wrap=file_read
 $(FUZZERS): $(BUILD)/obj/tests/fuzz/memory_file.o
+$(BUILD)/fuzzers/seeds $(filter %_checkpoint,$(FUZZERS)): $(BUILD)/obj/tests/fuzz/checkpoints.o
 $(BUILD)/fuzzers/%: $(BUILD)/obj/tests/fuzz/%.o $(SC_LIB) $(NPY_LIB)
 	$(say) LD $@
 	@mkdir -p $(@D)

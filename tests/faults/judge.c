@@ -47,6 +47,7 @@ static const struct harmless harmless[] = {
     {CALL_CLOSE, OBJECT_STDIN, "nothing is lost: it was only read"},
     {CALL_UNLINK, OBJECT_WORK, "what was not removed is named: that is looked at before"},
     {CALL_CLOSE, OBJECT_PIPE, "what was sent was answered"},
+    {CALL_MMAP, OBJECT_SYSTEM, "libraries are looked for without the list of them"},
     {CALL_OPEN, OBJECT_SYSTEM, "a guess is made where the system does not tell"},
     {CALL_READ, OBJECT_SYSTEM, "a guess is made where the system does not tell"},
     {CALL_CLOSE, OBJECT_SYSTEM, "nothing is lost: it was only read"},

@@ -4,6 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "checkpoints.h"
+#include "ckpt.h"
 #include "data/scale.h"
 #include "dataset.h"
 #include "match/model.h"
@@ -198,6 +200,36 @@ static void write_refusal(void)
     fclose(stream);
 }
 
+static void write_records(const char *target, checkpoint_run *run)
+{
+    FILE *stream = open_seed(target, "whole");
+    size_t size, record;
+    uint8_t *bytes = checkpoint_records(run, &size, &record);
+
+    fwrite(bytes, 1, size, stream);
+    fclose(stream);
+    /* A run that was interrupted, or a torn record. */
+    stream = open_seed(target, "half");
+    fwrite(bytes, 1, size / 2, stream);
+    fclose(stream);
+    free(bytes);
+}
+
+static void write_checkpoints(void)
+{
+    const struct ckpt_run run = {"fuzzing", "0123", "libFuzzer"};
+    const struct ckpt_part part = {"8 bytes.", 8};
+    char path[4096];
+
+    snprintf(path, sizeof path, "%s/fuzz_ckpt/record", folder);
+    check(ckpt_write(path, &run, &part, 1));
+    snprintf(path, sizeof path, "%s/fuzz_ckpt/empty", folder);
+    check(ckpt_write(path, &run, NULL, 0));
+    write_records("training_checkpoint", training_run);
+    write_records("matching_checkpoint", matching_run);
+    write_records("experts_checkpoint", experts_run);
+}
+
 /* The same bytes for all targets that read NPY. */
 static void write_set(const char *name, const struct dataset *set)
 {
@@ -294,5 +326,6 @@ int main(int argc, char **argv)
         write_answers(true, padding);
     }
     write_refusal();
+    write_checkpoints();
     return 0;
 }

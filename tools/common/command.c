@@ -71,14 +71,12 @@ void command_begin(struct command_runner *runner, const char *folder,
 
 void command_end(struct command_runner *runner)
 {
-    struct error *error = NULL;
+    const struct folder *folder = &runner->temporary;
 
     active = NULL;
-    if (runner->temporary.path)
-        error = folder_remove(&runner->temporary);
-    if (error)
-        cli_warn("%s", error_message(error));
-    error_free(error);
+    if (folder->path && !folder_remove(folder))
+        cli_warn("%s: this temporary folder could not be removed", folder->path);
+    folder_free(&runner->temporary);
     for (size_t i = 0; i < runner->name_count; i++)
         free(runner->names[i]);
     free(runner->names);

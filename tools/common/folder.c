@@ -134,21 +134,21 @@ struct error *folder_make(struct folder *folder)
     return taken ? error_make("%s: no temporary folder could be made", base) : NULL;
 }
 
-struct error *folder_remove(struct folder *folder)
+bool folder_remove(const struct folder *folder)
 {
     int descriptor = open(folder->path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-    struct error *error = NULL;
 
     if (descriptor >= 0) {
         remove_files(descriptor);
         close(descriptor);
     }
-    if (rmdir(folder->path))
-        error = error_make("%s: this temporary folder could not be removed: %s", folder->path,
-                           strerror(errno));
+    return rmdir(folder->path) == 0;
+}
+
+void folder_free(struct folder *folder)
+{
     if (folder->lock >= 0)
         close(folder->lock);
     free(folder->path);
     *folder = (struct folder){.lock = -1};
-    return error;
 }

@@ -6,6 +6,8 @@
 #ifndef SC_FOLDER_H
 #define SC_FOLDER_H
 
+#include <stdbool.h>
+
 #include "error.h"
 
 struct folder {
@@ -16,7 +18,9 @@ struct folder {
 /* Makes a folder in TMPDIR, else /tmp. */
 struct error *folder_make(struct folder *folder) MUST_CHECK;
 
-/* Removes it and all files in it.  It holds no folders.  The error names what is left. */
-struct error *folder_remove(struct folder *folder) MUST_CHECK;
+/* Removes it and all files in it.  It holds no folders.  Whether nothing is left. */
+bool folder_remove(const struct folder *folder);
+/* Safe on one that is all zeros but for the lock, which is -1. */
+void folder_free(struct folder *folder);
 
 #endif
