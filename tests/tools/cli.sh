@@ -37,6 +37,12 @@ test_that 'usage errors say what is wrong and exit with 2' '
     fails 2 "--count needs a value" sc-gen cbf --count
     fails 2 "is not a whole number" sc-gen cbf -n ten
     fails 2 "is not a whole number" sc-gen cbf -n -5
+    fails 2 "is not a whole number" sc-gen cbf -n 5x
+    fails 2 "is not a whole number" sc-gen cbf -n 99999999999999999999
+    fails 2 "unknown option '"'--cou'"'" sc-gen cbf --cou 5
+    fails 2 "unknown option '"'--counts'"'" sc-gen cbf --counts 5
+    fails 2 "is not a number" sc-gen cbf --noise=nan
+    fails 2 "is not a number" sc-gen cbf --noise=inf
     fails 2 "is too small" sc-gen cbf -n 0
     fails 2 "is not a number" sc-gen cbf --noise=loud
     fails 2 "is out of range" sc-gen cbf --noise=-1
@@ -47,6 +53,13 @@ test_that 'usage errors say what is wrong and exit with 2' '
     fails 2 "--output needs a file name" sc-gen cbf -o ""
     fails 2 "standard input can be read once only" sc-import - -
     fails 2 "Try '"'sc-gen --help'"'" sc-gen --wrong
+'
+test_that 'the limits of a number are among those that may be given' '
+    sc-gen cbf -n 1 --noise 0 --imbalance 1 --threads 256 -o a
+    fails 2 "--imbalance: 1.001 is out of range (1e-06 to 1)" sc-gen cbf --imbalance 1.001 -o a
+    fails 2 "--threads: 257 is too large (at most 256)" sc-gen cbf --threads 257 -o a
+    fails 2 "--pattern: 1 is too small (at least 2)" sc-gen planted --pattern 1 -o a
+    sc-gen planted --pattern 2 -n 1 -o a
 '
 test_that 'options can be written in every usual way' '
     sc-gen cbf -n 5 --seed 7 -o a
