@@ -247,6 +247,77 @@ test_that 'provenance names tools, options, seed and input but neither files nor
     grep -qF "<$(b2sum -l 128 made | cut -d" " -f1)" info
     refute grep -q threads info
 '
+# content FILE: what a tool wrote, without the notes on how.
+content() {
+    case $(head -c 4 "$1") in
+    %TCH) grep -av "^note " "$1" ;;
+    seed) cut -f 2- "$1" ;;
+    *) if sc-export -f ts "$1" >.content 2>/dev/null; then grep -v "^#" .content; else tail -c 2000 "$1"; fi ;;
+    esac
+}
+test_that 'the seed changes what every tool with random choices writes, and the same seed does not' '
+    sc-gen planted -V 2 --imbalance 0.3 -n 30 -L 64 -o unequal.npy
+    while read -r command; do
+        for seed in 1 1 2; do
+            sh -c "$command --seed $seed -o made-$seed"
+            content made-$seed >content-$seed
+            test ! -e content-first || cmp content-1 content-first
+            cp content-1 content-first
+        done
+        rm content-first
+        if cmp -s content-1 content-2; then
+            echo "the seed does not matter: $command"
+            exit 1
+        fi
+    done <<"END"
+sc-gen cbf -n 5
+sc-gen planted -n 5
+sc-prune -p 0.5 set.npy
+sc-balance unequal.npy
+sc-balance --method smote unequal.npy
+sc-split --train 0.5 --only train set.npy
+sc-select -q -n 1 set.npy
+sc-select -q -n 3 -m kmeans set.npy
+sc-teacher -q --steps 2 set.npy
+sc-experts -q -c 1 -e 1 set.npy
+sc-synth -q -t teacher.tch --steps 1 -n 1 set.npy
+sc-match -q -m dm --steps 1 -n 1 set.npy
+sc-eval -q --seeds 1 --steps 2 set.npy set.npy
+shapecond -q --steps 1 --refine 1 -n 1 set.npy
+END
+'
+test_that 'provenance has the digest of everything that a tool read' '
+    sc-gen cbf -n 30 --first 100 -o other.npy
+    sc-scale -q set.npy --save scale.npy -o scaled.npy
+    sc-experts -q -c 1 -e 3 set.npy -o experts.npy
+    sc-teacher -q --steps 2 -s pool.slp set.npy -o with.tch
+    while read -r inputs command; do
+        sh -c "$command -o made"
+        for input in $(echo "$inputs" | tr , " "); do
+            tr -d "\000" <made | grep -aq "<$(b2sum -l 128 $input | cut -d" " -f1)" || {
+                echo "no digest of $input: $command"
+                exit 1
+            }
+        done
+    done <<"END"
+table.csv sc-import table.csv
+table.csv,set.npy sc-import --classes-from set.npy table.csv
+set.npy sc-prune set.npy
+set.npy sc-balance set.npy
+set.npy sc-select -q -n 1 set.npy
+set.npy,with.tch,pool.slp sc-select -q -n 1 -m herding -t with.tch -s pool.slp set.npy
+set.npy sc-split --train 0.5 --only train set.npy
+set.npy,scale.npy sc-scale --with scale.npy set.npy
+set.npy sc-shapelets -q -k 2 set.npy
+set.npy,pool.slp sc-strans pool.slp set.npy
+set.npy,pool.slp,other.npy sc-teacher -q --steps 1 -s pool.slp --validate other.npy set.npy
+set.npy,teacher.tch sc-synth -q -t teacher.tch --steps 1 -n 1 set.npy
+set.npy,with.tch,pool.slp sc-synth -q -t with.tch -s pool.slp --steps 1 -n 1 set.npy
+set.npy,experts.npy sc-match -q -m mtt -x experts.npy --steps 1 -n 1 set.npy
+set.npy,other.npy,pool.slp sc-match -q -m unroll --from other.npy -s pool.slp --steps 0 set.npy
+set.npy sc-experts -q -c 1 -e 1 set.npy
+END
+'
 if command -v script >/dev/null; then
     test_that 'binary data is not written to a terminal' '
         script -qec "sc-gen cbf" /dev/null >typed || true
