@@ -253,7 +253,10 @@ test_that 'the seed changes what every tool with random choices writes, and the 
     sc-gen planted -V 2 --imbalance 0.3 -n 30 -L 64 -o unequal.npy
     while read -r command; do
         for seed in 1 1 2; do
-            sh -c "$command --seed $seed -o made-$seed"
+            case $command in
+            *"|"*) sh -c "${command%%|*} --seed $seed |${command#*|} -o made-$seed" ;;
+            *) sh -c "$command --seed $seed -o made-$seed" ;;
+            esac
             content made-$seed >content-$seed
             test ! -e content-first || cmp content-1 content-first
             cp content-1 content-first
@@ -277,6 +280,8 @@ sc-experts -q -c 1 -e 1 set.npy
 sc-synth -q -t teacher.tch --steps 1 -n 1 set.npy
 sc-match -q -m dm --steps 1 -n 1 set.npy
 sc-eval -q --seeds 1 --steps 2 set.npy set.npy
+sc-views -q -t teacher.tch -m 20 set.npy | sc-expand
+sc-views -q --augment -m 20 set.npy | sc-expand
 shapecond -q --steps 1 --refine 1 -n 1 set.npy
 END
 '
@@ -310,6 +315,7 @@ set.npy,with.tch,pool.slp sc-synth -q -t with.tch -s pool.slp --steps 1 -n 1 set
 set.npy,experts.npy sc-match -q -m mtt -x experts.npy --steps 1 -n 1 set.npy
 set.npy,other.npy,pool.slp sc-match -q -m unroll --from other.npy -s pool.slp --steps 0 set.npy
 set.npy sc-experts -q -c 1 -e 1 set.npy
+set.npy,with.tch,pool.slp sc-views -q -t with.tch -s pool.slp -m 9 set.npy
 END
 '
 if command -v script >/dev/null; then
