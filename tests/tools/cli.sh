@@ -37,6 +37,12 @@ test_that 'usage errors say what is wrong and exit with 2' '
     fails 2 "--count needs a value" sc-gen cbf --count
     fails 2 "is not a whole number" sc-gen cbf -n ten
     fails 2 "is not a whole number" sc-gen cbf -n -5
+    fails 2 "is not a whole number" sc-gen cbf -n 5x
+    fails 2 "is not a whole number" sc-gen cbf -n 99999999999999999999
+    fails 2 "unknown option '"'--cou'"'" sc-gen cbf --cou 5
+    fails 2 "unknown option '"'--counts'"'" sc-gen cbf --counts 5
+    fails 2 "is not a number" sc-gen cbf --noise=nan
+    fails 2 "is not a number" sc-gen cbf --noise=inf
     fails 2 "is too small" sc-gen cbf -n 0
     fails 2 "is not a number" sc-gen cbf --noise=loud
     fails 2 "is out of range" sc-gen cbf --noise=-1
@@ -47,6 +53,13 @@ test_that 'usage errors say what is wrong and exit with 2' '
     fails 2 "--output needs a file name" sc-gen cbf -o ""
     fails 2 "standard input can be read once only" sc-import - -
     fails 2 "Try '"'sc-gen --help'"'" sc-gen --wrong
+'
+test_that 'the limits of a number are among those that may be given' '
+    sc-gen cbf -n 1 --noise 0 --imbalance 1 --threads 256 -o a
+    fails 2 "--imbalance: 1.001 is out of range (1e-06 to 1)" sc-gen cbf --imbalance 1.001 -o a
+    fails 2 "--threads: 257 is too large (at most 256)" sc-gen cbf --threads 257 -o a
+    fails 2 "--pattern: 1 is too small (at least 2)" sc-gen planted --pattern 1 -o a
+    sc-gen planted --pattern 2 -n 1 -o a
 '
 test_that 'options can be written in every usual way' '
     sc-gen cbf -n 5 --seed 7 -o a
@@ -233,6 +246,77 @@ test_that 'provenance names tools, options, seed and input but neither files nor
     grep -qF "sc-scale $version" info
     grep -qF "<$(b2sum -l 128 made | cut -d" " -f1)" info
     refute grep -q threads info
+    # Only what is random has a seed.
+    refute grep "sc-scale .*--seed" info
+'
+test_that 'the seed changes what every tool with random choices writes, and the same seed does not' '
+    sc-gen planted -V 2 --imbalance 0.3 -n 30 -L 64 -o unequal.npy
+    while read -r command; do
+        for seed in 1 1 2; do
+            case $command in
+            *"|"*) sh -c "${command%%|*} --seed $seed |${command#*|} -o made-$seed" ;;
+            *) sh -c "$command --seed $seed -o made-$seed" ;;
+            esac
+            content made-$seed >content-$seed
+            test ! -e content-first || cmp content-1 content-first
+            cp content-1 content-first
+        done
+        rm content-first
+        if cmp -s content-1 content-2; then
+            echo "the seed does not matter: $command"
+            exit 1
+        fi
+    done <<"END"
+sc-gen cbf -n 5
+sc-gen planted -n 5
+sc-prune -p 0.5 set.npy
+sc-balance unequal.npy
+sc-balance --method smote unequal.npy
+sc-split --train 0.5 --only train set.npy
+sc-select -q -n 1 set.npy
+sc-select -q -n 3 -m kmeans set.npy
+sc-teacher -q --steps 2 set.npy
+sc-experts -q -c 1 -e 1 set.npy
+sc-synth -q -t teacher.tch --steps 1 -n 1 set.npy
+sc-match -q -m dm --steps 1 -n 1 set.npy
+sc-eval -q --seeds 1 --steps 2 set.npy set.npy
+sc-views -q -t teacher.tch -m 20 set.npy | sc-expand
+sc-views -q --augment -m 20 set.npy | sc-expand
+shapecond -q --steps 1 --refine 1 -n 1 set.npy
+END
+'
+test_that 'provenance has the digest of everything that a tool read' '
+    sc-gen cbf -n 30 --first 100 -o other.npy
+    sc-scale -q set.npy --save scale.npy -o scaled.npy
+    sc-experts -q -c 1 -e 3 set.npy -o experts.npy
+    sc-teacher -q --steps 2 -s pool.slp set.npy -o with.tch
+    while read -r inputs command; do
+        sh -c "$command -o made"
+        for input in $(echo "$inputs" | tr , " "); do
+            tr -d "\000" <made | grep -aq "<$(b2sum -l 128 $input | cut -d" " -f1)" || {
+                echo "no digest of $input: $command"
+                exit 1
+            }
+        done
+    done <<"END"
+table.csv sc-import table.csv
+table.csv,set.npy sc-import --classes-from set.npy table.csv
+set.npy sc-prune set.npy
+set.npy sc-balance set.npy
+set.npy sc-select -q -n 1 set.npy
+set.npy,with.tch,pool.slp sc-select -q -n 1 -m herding -t with.tch -s pool.slp set.npy
+set.npy sc-split --train 0.5 --only train set.npy
+set.npy,scale.npy sc-scale --with scale.npy set.npy
+set.npy sc-shapelets -q -k 2 set.npy
+set.npy,pool.slp sc-strans pool.slp set.npy
+set.npy,pool.slp,other.npy sc-teacher -q --steps 1 -s pool.slp --validate other.npy set.npy
+set.npy,teacher.tch sc-synth -q -t teacher.tch --steps 1 -n 1 set.npy
+set.npy,with.tch,pool.slp sc-synth -q -t with.tch -s pool.slp --steps 1 -n 1 set.npy
+set.npy,experts.npy sc-match -q -m mtt -x experts.npy --steps 1 -n 1 set.npy
+set.npy,other.npy,pool.slp sc-match -q -m unroll --from other.npy -s pool.slp --steps 0 set.npy
+set.npy sc-experts -q -c 1 -e 1 set.npy
+set.npy,with.tch,pool.slp sc-views -q -t with.tch -s pool.slp -m 9 set.npy
+END
 '
 if command -v script >/dev/null; then
     test_that 'binary data is not written to a terminal' '
@@ -247,6 +331,9 @@ if command -v script >/dev/null; then
         refute grep -qF "sc-shapelets [" typed
         sc-shapelets few.npy -o few.slp 2>typed
         refute grep -qF "sc-shapelets [" typed
+        # After a second or two of a million epochs there are hours left.
+        script -qec "timeout 4 sc-teacher --epochs 1000000 few.npy -o few.tch" /dev/null >typed || true
+        tr "\r" "\n" <typed | sed -n "s/.* \([0-9]*\):[0-9]* left.*/\1/p" | awk "{ n++; if (\$1 < 10) exit 1 } END { exit !n }"
     '
 else
     skip_that 'binary data is not written to a terminal' 'no script(1)'

@@ -141,6 +141,23 @@ damages_are_refused() {
     mv undamaged "$damaged_file"
 }
 
+# content FILE: what a tool wrote, without the notes on how.
+content() {
+    case $(head -c 4 "$1") in
+    %TCH) grep -av "^note " "$1" ;;
+    seed) cut -f 2- "$1" ;;
+    *)
+        if sc-export -f ts "$1" >.content 2>/dev/null; then
+            grep -v "^#" .content
+        elif sc-info "$1" >.content 2>/dev/null && grep -q "shapelet pool" .content; then
+            sc-info --all "$1" | grep -v -e "^made by" -e "^ *sc-" -e "^file" -e "$1"
+        else
+            tail -c 2000 "$1"
+        fi
+        ;;
+    esac
+}
+
 # refute COMMAND...: the command fails.  (set -e takes no notice of "! command".)
 refute() {
     if "$@"; then

@@ -89,6 +89,16 @@ test_that 'a set of one series per class is condensed without any held out' '
         grep "^mean" scores
     done
 '
+test_that 'a folder that is there is used, and commands can be run whatever the names hold' '
+    mkdir "it is" && cp train.npy "it is/john'"'"'s train.npy"
+    shapecond "it is/john'"'"'s train.npy" --spc 2 --steps 100 --refine 10 --keep "it is" -o odd.npy 2>said
+    content odd.npy >odd.content
+    content tiny.npy | cmp - odd.content
+    grep "^+ sc-split" said | sed "s/^+ //" >command
+    rm "it is/raw-train.npy"
+    sh -e command
+    test -s "it is/raw-train.npy"
+'
 test_that 'classes of very unequal size are balanced for the teacher, others are not' '
     sc-gen planted -V 3 -L 40 -n 90 --imbalance 0.1 -o unequal.npy
     shapecond unequal.npy --spc 1 --steps 5 --views 20 --no-score --keep balanced -o a.npy 2>said

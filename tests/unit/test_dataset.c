@@ -100,6 +100,20 @@ static void chosen_series_keep_everything_that_belongs_to_them(void **state)
     dataset_free(&taken);
 }
 
+static void series_are_counted_by_their_class(void **state)
+{
+    static const int32_t labels[] = {2, 0, 2, 2, 0, 4};
+    size_t counts[5];
+    struct dataset dataset;
+
+    (void)state;
+    assert_ok(dataset_new(6, 1, 1, 5, false, &dataset));
+    memcpy(dataset.y, labels, sizeof labels);
+    dataset_class_counts(&dataset, counts);
+    assert_memory_equal(counts, ((size_t[]){2, 0, 3, 0, 1}), sizeof counts);
+    dataset_free(&dataset);
+}
+
 /* ---- Files put together by hand ---- */
 
 struct file {
@@ -205,6 +219,8 @@ static void sets_that_make_no_sense_are_refused_with_the_reason(void **state)
     /* Names of no characters take no room in the file, but would in memory. */
     EXPECT("1073741824 class names are too many", 0, SERIES,
            add_zeros(&file, NPY_UNICODE, 0, 1, 1 << 30, 0, 0));
+    EXPECT("array 2 of type <f4 and shape (3,) is none of", 0, SERIES,
+           add_zeros(&file, NPY_FLOAT, 4, 1, 3, 0, 0));
     EXPECT("4 labels for 3 series", 0, SERIES, add_zeros(&file, NPY_INT, 4, 1, 4, 0, 0));
     EXPECT("2 soft labels for 3 series", 0, SERIES, add_ints(&file, 0, 1, 0),
            add_zeros(&file, NPY_FLOAT, 4, 2, 2, 2, 0));
@@ -323,6 +339,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(what_was_written_is_read_back),
         cmocka_unit_test(chosen_series_keep_everything_that_belongs_to_them),
+        cmocka_unit_test(series_are_counted_by_their_class),
         cmocka_unit_test(parts_may_be_missing_and_types_may_vary),
         cmocka_unit_test(sets_that_make_no_sense_are_refused_with_the_reason),
         cmocka_unit_test(a_value_that_is_no_number_is_named),

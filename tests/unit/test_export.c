@@ -110,7 +110,8 @@ static void ts_text_reads_back_bit_for_bit(void **state)
         check_reads_back("a.ts", bytes, size, &set, true);
         assert_non_null(strstr(bytes, "# sc-gen 1\n# sc-prune 2\n@problemName my_problem\n"));
         assert_non_null(strstr(bytes, "@missing true\n"));
-        assert_non_null(strstr(bytes, channels == 1 ? "@univariate true\n" : "@dimension 3\n"));
+        assert_non_null(strstr(bytes, channels == 1 ? "\n@univariate true\n@equalLength"
+                                                    : "\n@univariate false\n@dimension 3\n"));
         assert_non_null(strstr(bytes, "@classLabel true a b-c z\xc3\xbc\n@data\n"));
         free(bytes);
         dataset_free(&set);
@@ -136,6 +137,10 @@ static void sets_that_a_format_cannot_hold_are_refused(void **state)
     assert_ok(export_ucr(null, &set));
     strcpy(set.names[1], "NaN");
     assert_fails("class name 'NaN' cannot be written", export_ucr(null, &set));
+    strcpy(set.names[1], "b ");
+    assert_fails("class name 'b ' cannot be written", export_ucr(null, &set));
+    strcpy(set.names[1], " b");
+    assert_fails("class name ' b' cannot be written", export_ucr(null, &set));
     strcpy(set.names[1], "b");
     set.x[set.length + 1] = -INFINITY;
     assert_fails("series 1, channel 0, step 1: text cannot hold infinity", export_ucr(null, &set));
@@ -180,11 +185,14 @@ static void read_member(zip_t *zip, const char *name, struct npy_array *array)
     free(bytes);
 }
 
-static void check_member(zip_t *zip, const char *name, size_t count, const void *expected)
+static void check_member(zip_t *zip, const char *name, size_t ndim, size_t first, size_t count,
+                         const void *expected)
 {
     struct npy_array array;
 
     read_member(zip, name, &array);
+    assert_int_equal(array.ndim, ndim);
+    assert_int_equal(array.shape[0], first);
     assert_int_equal(array.count, count);
     assert_memory_equal(array.data, expected, 4 * count);
     free(array.data);
@@ -202,17 +210,17 @@ static void npz_holds_all_arrays_by_name(void **state)
     char *bytes;
     size_t size;
 
-    (void)state;
     make_set(2, &set);
+    set.flat = *state != NULL;
     bytes = export_to_memory(export_npz, &set, &size);
     zip_error_init(&error);
     source = zip_source_buffer_create(bytes, size, 0, &error);
     zip = zip_open_from_source(source, ZIP_CHECKCONS | ZIP_RDONLY, &error);
     assert_non_null(zip);
     assert_int_equal(zip_get_num_entries(zip, 0), 5);
-    check_member(zip, "X.npy", 20 * 2 * 7, set.x);
-    check_member(zip, "y.npy", 20, set.y);
-    check_member(zip, "soft.npy", 60, set.soft);
+    check_member(zip, "X.npy", set.flat ? 2 : 3, 20, 20 * 2 * 7, set.x);
+    check_member(zip, "y.npy", 1, 20, 20, set.y);
+    check_member(zip, "soft.npy", 2, 20, 60, set.soft);
     read_member(zip, "classes.npy", &array);
     assert_int_equal(array.count, 3);
     assert_string_equal(((char **)array.data)[2], set.names[2]);
@@ -259,6 +267,7 @@ int main(void)
         cmocka_unit_test(ts_text_reads_back_bit_for_bit),
         cmocka_unit_test(sets_that_a_format_cannot_hold_are_refused),
         cmocka_unit_test(npz_holds_all_arrays_by_name),
+        {"npz_of_a_flat_set_is_flat", npz_holds_all_arrays_by_name, NULL, NULL, &(int){1}},
         cmocka_unit_test(npz_has_the_same_bytes_at_any_time_and_place),
     };
 

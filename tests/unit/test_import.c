@@ -148,6 +148,13 @@ static void arff_files_are_read(void **state)
           "3x1x1|2 0 1|b c,d,it's|1 2 3");
     check("a.arff", "@relation r\n@attribute t numeric\n@attribute class numeric\n@data\n1.5,3\n",
           "1x1x1|0|3|1.5");
+    check(
+        "a.arff",
+        "@relation r\n@attribute 'it\\'s \\\\' integer\n@attribute c string\n@data\n4,\"x, y\" \n",
+        "1x1x1|0|x, y|4");
+    check_with(&(struct import_options){.label = IMPORT_LABEL_NONE}, "a.arff",
+               "@relation r\n@attribute t real\n@attribute class real\n@data\n1,2\n",
+               "1x1x2|||1 2");
 }
 
 static void relational_arff_files_are_read(void **state)
@@ -180,6 +187,10 @@ static void labels_are_sorted_by_value_if_all_are_numbers(void **state)
     check("a.csv", "10,0\n9,0\nx,0\n", "3x1x1|0 1 2|10,9,x|0 0 0");
     check("a.csv", "1,0\n1.0,0\n1e0,0\n+1,0\n0.5,0\n-0,0\n",
           "6x1x1|2 2 2 2 1 0|0,0.5,1|0 0 0 0 0 0");
+    /* Infinity is a name; so is what only looks like a number. */
+    check("a.csv", "9,0\ninf,0\n10,0\n", "3x1x1|1 2 0|10,9,inf|0 0 0");
+    check("a.csv", "1e300,0\n1e15,0\n123456789012345,0\n-2.5e-7,0\n",
+          "4x1x1|3 2 1 0|-2.5e-07,123456789012345,1e+15,1e+300|0 0 0 0");
     /* By code point: capitals first, umlauts behind all of ASCII. */
     check("a.csv", "\xc3\xa4,0\nz,0\nZ,0\n", "3x1x1|2 1 0|Z,z,\xc3\xa4|0 0 0");
 }
@@ -195,6 +206,13 @@ static void classes_of_another_set_can_be_used(void **state)
     check_with(&options, "test.csv", "2.0,5\n", "1x1x1|1|1,2,3|5");
     check_bad_with(&options, "test.csv", "2,5\n4,5\n",
                    "test.csv:2: label '4' is none of the given classes");
+    dataset_free(&train);
+    /* Classes without names are called by their numbers. */
+    assert_ok(dataset_new(1, 1, 1, 3, false, &train));
+    check_with(&options, "test.csv", "2,5\n0,6\n", "2x1x1|2 0||5 6");
+    check_bad_with(&options, "test.csv", "3,5\n", "label '3' is none of the given classes");
+    train.y = NULL;
+    check_bad_with(&options, "test.csv", "2,5\n", "has no labels");
     dataset_free(&train);
 }
 

@@ -1,0 +1,706 @@
+/* Each method of sc-match(1) once more as one straight loop over the parts that test_match.c and
+ * the golden files of PyTorch vouch for: who is drawn, in which order things happen, and how what
+ * is learned moves.  Optimisers are written out here. */
+#include "support/check.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "match/classwise.h"
+#include "match/experts.h"
+#include "match/match.h"
+#include "match/real.h"
+#include "match/trajectory.h"
+#include "match/unroll.h"
+#include "match/views.h"
+#include "shapelets/transform.h"
+
+enum { SERIES = 33, CHANNELS = 2, LENGTH = 16, CLASSES = 3, FLOATS = CHANNELS * LENGTH };
+
+static void make_set(struct dataset *set)
+{
+    struct random_stream stream = random_stream(5, RANDOM_TEST, 0);
+
+    assert_ok(dataset_new(SERIES, CHANNELS, LENGTH, CLASSES, false, set));
+    for (size_t i = 0; i < SERIES; i++) {
+        set->y[i] = (int32_t)(i * 7 % CLASSES);
+        for (size_t t = 0; t < FLOATS; t++) /* the second channel is three times as large */
+            set->x[i * FLOATS + t] =
+                (float)((random_normal(&stream) + set->y[i]) * (t < LENGTH ? 1 : 3));
+    }
+}
+
+static struct architecture network(const char *text)
+{
+    struct architecture architecture;
+
+    assert_ok(architecture_parse(text, &architecture));
+    return architecture;
+}
+
+static double cosine(double rate, size_t step, size_t steps)
+{
+    return rate * (1 + cos(3.14159265358979323846 * (double)step / (double)steps)) / 2;
+}
+
+/* ---- Optimisers ---- */
+
+struct moved {
+    size_t count, steps;
+    float *values;
+    double first[512], second[512], square;
+};
+
+static void move_scaled(struct moved *moved, double rate, const float *gradient)
+{
+    double mean = 0, weight = moved->steps < 50 ? 1 / (double)(moved->steps + 1) : 1.0 / 50;
+
+    for (size_t i = 0; i < moved->count; i++)
+        mean += (double)gradient[i] * gradient[i] / (double)moved->count;
+    moved->square += weight * (mean - moved->square);
+    moved->steps++;
+    for (size_t i = 0; i < moved->count; i++) {
+        moved->first[i] = 0.5 * moved->first[i] + gradient[i];
+        moved->values[i] -= (float)(rate / sqrt(moved->square) * moved->first[i]);
+    }
+}
+
+static void move_adam(struct moved *moved, double rate, const float *gradient)
+{
+    double steps = (double)++moved->steps;
+
+    for (size_t i = 0; i < moved->count; i++) {
+        double g = gradient[i];
+
+        moved->first[i] = 0.9 * moved->first[i] + 0.1 * g;
+        moved->second[i] = 0.999 * moved->second[i] + 0.001 * g * g;
+        moved->values[i] -= (float)(rate * moved->first[i] / (1 - pow(0.9, steps)) /
+                                    (sqrt(moved->second[i] / (1 - pow(0.999, steps))) + 1e-8));
+    }
+}
+
+static void assert_close(const float *a, const float *b, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        assert_near(a[i], b[i], 2e-5);
+}
+
+struct watched {
+    size_t count;
+    double losses[32];
+};
+
+static void watch(void *context, size_t done, size_t total, double loss)
+{
+    struct watched *watched = context;
+
+    (void)total;
+    watched->losses[watched->count++] = loss;
+    assert_int_equal(done, watched->count);
+}
+
+/* Runs the method, and with no step to see where it starts. */
+static void run(struct match_options *options, const struct dataset *set, struct dataset *start,
+                struct dataset *condensed, struct watched *watched, struct match_result *result)
+{
+    size_t steps = options->steps, tenth = steps / 10 + 1;
+    double first = 0, last = 0;
+
+    options->steps = 0;
+    assert_ok(match_condense(options, set, start, result));
+    options->steps = steps;
+    *watched = (struct watched){0};
+    options->progress = watch;
+    options->context = watched;
+    assert_ok(match_condense(options, set, condensed, result));
+    assert_int_equal(watched->count, steps);
+    for (size_t i = 0; i < tenth; i++) {
+        first += watched->losses[i] / (double)tenth;
+        last += watched->losses[steps - 1 - i] / (double)tenth;
+    }
+    assert_near(result->first, first, 1e-12);
+    assert_near(result->last, last, 1e-12);
+}
+
+/* ---- dc, dsa, dm ---- */
+
+/* The mean over channels of what values deviate from their mean. */
+static double unit_of(const struct dataset *set)
+{
+    double unit = 0;
+
+    for (size_t c = 0; c < CHANNELS; c++) {
+        double mean = 0, square = 0, n = SERIES * LENGTH;
+
+        for (size_t i = 0; i < SERIES; i++)
+            for (size_t t = 0; t < LENGTH; t++)
+                mean += dataset_series(set, i, c)[t] / n;
+        for (size_t i = 0; i < SERIES; i++)
+            for (size_t t = 0; t < LENGTH; t++)
+                square += pow(dataset_series(set, i, c)[t] - mean, 2) / n;
+        unit += sqrt(square) / CHANNELS;
+    }
+    return unit;
+}
+
+struct classwise_test {
+    const struct match_options *options;
+    const struct dataset *set;
+    struct model model;
+    struct class_lists lists;
+    struct class_match match;
+    struct model_run *run;
+    float *parameters, *buffers;
+    int32_t labels[16];
+    size_t scratch[SERIES];
+    float real[SERIES * FLOATS];
+};
+
+static void train_on_condensed(struct classwise_test *test, const float *x, size_t count)
+{
+    static const struct loss cross_entropy = {LOSS_LABELS, 1, 1};
+    size_t parameters = test->model.parameter_count;
+    float *gradient = calloc(parameters, sizeof *gradient);
+    double *velocity = calloc(parameters, sizeof *velocity);
+    struct model_batch batch = {.count = count,
+                                .x = x,
+                                .parameters = test->parameters,
+                                .buffers = test->buffers,
+                                .training = true};
+
+    for (size_t i = 0; i < test->options->training_steps; i++) {
+        model_loss(test->run, &batch, &cross_entropy, &(struct targets){.labels = test->labels},
+                   gradient, NULL);
+        for (size_t p = 0; p < parameters; p++) {
+            velocity[p] = 0.5 * velocity[p] + gradient[p];
+            test->parameters[p] -= (float)(test->options->training_rate * velocity[p]);
+        }
+    }
+    free(gradient);
+    free(velocity);
+}
+
+/* Running statistics from 16 real series of each class. */
+static void take_statistics(struct classwise_test *test, size_t step)
+{
+    struct random_stream stream =
+        random_stream(test->options->seed, RANDOM_MATCH, step * (CLASSES + 1) + CLASSES);
+    size_t count = 0;
+
+    for (size_t v = 0; v < CLASSES; v++)
+        count +=
+            draw_class(&test->lists, v, 16, &stream, test->scratch, test->real + count * FLOATS);
+    model_forward(test->run, &(struct model_batch){.count = count,
+                                                   .x = test->real,
+                                                   .parameters = test->parameters,
+                                                   .buffers = test->buffers,
+                                                   .training = true,
+                                                   .momentum = 1});
+}
+
+static double match_class(struct classwise_test *test, size_t step, size_t v, const float *x,
+                          float *dx)
+{
+    const struct match_options *o = test->options;
+    struct random_stream stream = random_stream(o->seed, RANDOM_MATCH, step * (CLASSES + 1) + v);
+    struct class_batch batch = {.label = (int32_t)v,
+                                .real_x = test->real,
+                                .synthetic_count = o->per_class,
+                                .synthetic_x = x,
+                                .parameters = test->parameters,
+                                .buffers = test->buffers};
+
+    batch.real_count = draw_class(&test->lists, v, o->batch, &stream, test->scratch, test->real);
+    if (o->method != MATCH_DC) {
+        enum augmentation_kind kind = (enum augmentation_kind)random_below(&stream, AUGMENT_KINDS);
+
+        augmentation_draw(&test->match.augmentation, kind, unit_of(test->set), &stream);
+    }
+    return o->method == MATCH_DM ? class_match_means(&test->match, &batch, dx)
+                                 : class_match_gradients(&test->match, &batch, dx);
+}
+
+static void check_classwise(enum match_method method)
+{
+    struct classwise_test test = {NULL};
+    struct match_options options = match_unset();
+    struct dataset set, start, condensed;
+    struct match_result result;
+    struct watched watched;
+    struct moved moved = {0};
+    float dx[16 * FLOATS];
+
+    make_set(&set);
+    options.method = method;
+    options.architecture = network("cnn depth=1 width=4 norm=batch channels=2 length=16 classes=3");
+    options.per_class = 2;
+    options.steps = 7;
+    options.network_steps = 3;
+    options.training_steps = 2;
+    options.training_rate = 0.1;
+    options.rate = 0.05;
+    options.batch = 5;
+    options.seed = 11;
+    match_fill_in(&options, CLASSES);
+    run(&options, &set, &start, &condensed, &watched, &result);
+
+    test.options = &options;
+    test.set = &set;
+    assert_ok(model_new(&options.architecture, false, &test.model));
+    assert_ok(class_lists_make(&set, &test.lists));
+    assert_ok(class_match_new(&test.model, 5, 2, method == MATCH_DM, &test.match));
+    assert_ok(model_run_new(&test.model, 3 * 16, PASS_BACKWARD, &test.run));
+    test.parameters = calloc(test.model.parameter_count, sizeof(float));
+    test.buffers = calloc(test.model.buffer_count, sizeof(float));
+    for (size_t i = 0; i < 6; i++)
+        test.labels[i] = (int32_t)(i / 2);
+    moved.count = 6 * FLOATS;
+    moved.values = start.x;
+    for (size_t step = 0; step < options.steps; step++) {
+        double loss = 0;
+
+        if (step % 3 == 0)
+            model_initialise(&test.model, 11, step / 3, test.parameters, test.buffers);
+        else
+            train_on_condensed(&test, start.x, 6);
+        take_statistics(&test, step);
+        for (size_t v = 0; v < CLASSES; v++)
+            loss += match_class(&test, step, v, start.x + v * 2 * FLOATS, dx + v * 2 * FLOATS);
+        assert_near(watched.losses[step], loss, 1e-4);
+        move_scaled(&moved, cosine(0.05, step, 7), dx);
+    }
+    assert_close(condensed.x, start.x, 6 * FLOATS);
+    assert_null(condensed.soft);
+    for (size_t i = 0; i < 6; i++)
+        assert_int_equal(condensed.y[i], i / 2);
+    model_run_free(test.run);
+    class_match_free(&test.match);
+    class_lists_free(&test.lists);
+    model_free(&test.model);
+    free(test.parameters);
+    free(test.buffers);
+    dataset_free(&start);
+    dataset_free(&condensed);
+    dataset_free(&set);
+}
+
+static void gradients_and_means_are_matched_as_the_manual_says(void **state)
+{
+    (void)state;
+    check_classwise(MATCH_DC);
+    check_classwise(MATCH_DSA);
+    check_classwise(MATCH_DM);
+}
+
+/* ---- mtt, condtsc ---- */
+
+static void make_experts(bool two_towers, struct experts *experts, float **points)
+{
+    struct random_stream stream = random_stream(6, RANDOM_TEST, 0);
+    struct model model;
+
+    *experts = (struct experts){
+        .architecture = network("cnn depth=1 width=4 norm=instance channels=2 length=16 classes=3"),
+        .two_towers = two_towers,
+        .count = 3,
+        .epochs = 6};
+    assert_ok(model_new(&experts->architecture, two_towers, &model));
+    experts->parameters = model.parameter_count;
+    *points = calloc(3 * 7 * model.parameter_count, sizeof **points);
+    for (size_t i = 0; i < 3 * 7 * model.parameter_count; i++)
+        (*points)[i] = (float)(0.3 * random_normal(&stream));
+    experts->points = *points;
+    model_free(&model);
+}
+
+/* The series of each step of a student: all in a random order, again and again. */
+static void draw_picks(struct random_stream *stream, size_t count, size_t picks, size_t *out)
+{
+    size_t order[16];
+
+    for (size_t i = 0; i < picks; i++) {
+        if (i % count == 0) {
+            for (size_t n = 0; n < count; n++)
+                order[n] = n;
+            random_shuffle(stream, order, count);
+        }
+        out[i] = order[i % count];
+    }
+}
+
+static void check_trajectory(bool dual, bool soft, size_t latest_start)
+{
+    enum { COUNT = 6, STUDENT = 4 };
+    struct match_options options = match_unset();
+    struct dataset set, start, condensed;
+    struct match_result result;
+    struct watched watched;
+    struct experts experts;
+    struct trajectory *trajectory;
+    struct views views = {0};
+    struct model model;
+    struct moved series = {COUNT * FLOATS, 0, NULL, {0}, {0}, 0};
+    struct moved labels = {COUNT * CLASSES, 0, NULL, {0}, {0}, 0}, rate = {1, 0, NULL, {0}, {0}, 0};
+    float dx[COUNT * FLOATS], targets[COUNT * CLASSES] = {0}, dtargets[COUNT * CLASSES], *points;
+    float log_rate = logf(0.03F);
+    int32_t classes[COUNT] = {0, 0, 1, 1, 2, 2};
+
+    make_set(&set);
+    make_experts(dual, &experts, &points);
+    options.method = dual ? MATCH_CONDTSC : MATCH_MTT;
+    options.experts = &experts;
+    options.per_class = 2;
+    options.steps = 6;
+    options.rate = 0.05;
+    options.batch = dual ? 4 : 100;
+    options.student_steps = STUDENT;
+    options.student_rate = 0.03;
+    options.student_rate_rate = 0.02;
+    options.label_rate = soft ? 0.1 : 0;
+    options.expert_epochs = 3;
+    options.latest_start = latest_start;
+    options.embedding_weight = 0.5;
+    options.seed = 12;
+    match_fill_in(&options, CLASSES);
+    run(&options, &set, &start, &condensed, &watched, &result);
+
+    assert_ok(model_new(&experts.architecture, dual, &model));
+    assert_ok(trajectory_new(
+        &model,
+        &(struct trajectory_options){.steps = STUDENT,
+                                     .series = COUNT,
+                                     .batch = dual ? 4 : COUNT,
+                                     .views = dual,
+                                     .embedding_weight = dual ? 0.5 : 0,
+                                     .loss = soft ? (struct loss){LOSS_KL, 4, 16}
+                                                  : (struct loss){LOSS_LABELS, 1, 1}},
+        &trajectory));
+    if (dual)
+        assert_ok(views_new(COUNT * CHANNELS, LENGTH, &views));
+    for (size_t i = 0; i < COUNT; i++)
+        targets[i * CLASSES + (size_t)classes[i]] = 16;
+    series.values = start.x;
+    labels.values = targets;
+    rate.values = &log_rate;
+    for (size_t step = 0; step < options.steps; step++) {
+        struct random_stream stream = random_stream(12, RANDOM_MATCH, step);
+        size_t expert = random_below(&stream, 3);
+        size_t epoch = random_below(&stream, (latest_start < 3 ? latest_start : 3) + 1);
+        size_t picks[STUDENT * 4];
+        struct trajectory_task task = {.start = points + (expert * 7 + epoch) * experts.parameters,
+                                       .end =
+                                           points + (expert * 7 + epoch + 3) * experts.parameters,
+                                       .labels = classes};
+        struct condensed now = {start.x, targets, exp(log_rate)}, gradient = {dx, dtargets, 0};
+        double loss;
+        float drate;
+
+        if (dual) {
+            views_draw(&views, &stream);
+            draw_picks(&stream, COUNT, STUDENT * 4, picks);
+            task.views = &views;
+            task.picks = picks;
+        }
+        loss = trajectory_loss(trajectory, &task, &now, &gradient);
+        assert_near(watched.losses[step], loss, 1e-4);
+        drate = (float)(gradient.rate * now.rate); /* of the logarithm */
+        move_scaled(&series, cosine(0.05, step, 6), dx);
+        if (soft)
+            move_adam(&labels, cosine(0.1, step, 6), dtargets);
+        move_adam(&rate, cosine(0.02, step, 6), &drate);
+    }
+    assert_close(condensed.x, start.x, COUNT * FLOATS);
+    assert_near(result.student_rate, exp(log_rate), 1e-5);
+    if (soft)
+        assert_close(condensed.soft, targets, COUNT * CLASSES);
+    else
+        assert_null(condensed.soft);
+    views_free(&views);
+    trajectory_free(trajectory);
+    model_free(&model);
+    free(points);
+    dataset_free(&start);
+    dataset_free(&condensed);
+    dataset_free(&set);
+}
+
+static void trajectories_are_matched_as_the_manual_says(void **state)
+{
+    (void)state;
+    check_trajectory(false, false, 1);
+    check_trajectory(false, true, 100);
+    check_trajectory(true, false, 2);
+}
+
+static void experts_as_long_as_the_way_that_is_matched_will_do(void **state)
+{
+    struct match_options options = match_unset();
+    struct dataset set, condensed;
+    struct match_result result;
+    struct experts experts;
+    float *points;
+
+    (void)state;
+    make_set(&set);
+    make_experts(false, &experts, &points);
+    options.method = MATCH_MTT;
+    options.experts = &experts;
+    options.per_class = 1;
+    options.steps = 1;
+    options.expert_epochs = 6;
+    match_fill_in(&options, CLASSES);
+    assert_ok(match_condense(&options, &set, &condensed, &result));
+    dataset_free(&condensed);
+    options.expert_epochs = 7;
+    assert_fails("experts of 6 epochs are too short to look 7 epochs ahead",
+                 match_condense(&options, &set, &condensed, &result));
+    options.expert_epochs = 2;
+    options.method = MATCH_CONDTSC;
+    assert_fails("needs experts of two towers",
+                 match_condense(&options, &set, &condensed, &result));
+    free(points);
+    dataset_free(&set);
+}
+
+/* Where there are experts, series are told apart by the embedding in the first one at its end. */
+static void clusters_are_of_what_an_expert_makes_of_the_series(void **state)
+{
+    struct match_options options = match_unset();
+    struct dataset set, by_first, by_end;
+    struct match_result result;
+    struct experts experts;
+    float *points;
+
+    (void)state;
+    make_set(&set);
+    make_experts(false, &experts, &points);
+    options.method = MATCH_MTT;
+    options.experts = &experts;
+    options.per_class = 3;
+    options.steps = 0;
+    match_fill_in(&options, CLASSES);
+    assert_ok(match_condense(&options, &set, &by_end, &result));
+    /* Other points but for the end of the first expert change nothing. */
+    for (size_t i = 0; i < 3 * 7 * experts.parameters; i++)
+        if (i / experts.parameters != 6)
+            points[i] = -points[i] + 0.1F;
+    assert_ok(match_condense(&options, &set, &by_first, &result));
+    assert_memory_equal(by_first.x, by_end.x, 9 * FLOATS * sizeof(float));
+    dataset_free(&by_first);
+    for (size_t i = 6 * experts.parameters; i < 7 * experts.parameters; i++)
+        points[i] = -points[i] + 0.1F;
+    assert_ok(match_condense(&options, &set, &by_first, &result));
+    assert_memory_not_equal(by_first.x, by_end.x, 9 * FLOATS * sizeof(float));
+    dataset_free(&by_first);
+    dataset_free(&by_end);
+    free(points);
+    dataset_free(&set);
+}
+
+/* ---- unroll ---- */
+
+enum { STUDENTS = 4, WINDOWS = 2, TRAINING = 12, WINDOW = 3, REAL = 7 };
+
+/* Gradients of windows count for their direction. */
+static void add_direction(const float *from, size_t count, float *to)
+{
+    double square = 0;
+
+    for (size_t i = 0; i < count; i++)
+        square += (double)from[i] * from[i];
+    for (size_t i = 0; i < count; i++)
+        to[i] += (float)(from[i] / sqrt(square));
+}
+
+static void check_unroll(bool features)
+{
+    enum { COUNT = 6, SHAPELETS = 2 };
+    struct match_options options = match_unset();
+    struct dataset set, start, condensed;
+    struct match_result result;
+    struct watched watched;
+    struct unroll *unroll;
+    struct network *net;
+    struct shapelet_pool pool;
+    struct transform transform = {0};
+    struct unroll_student students[STUDENTS] = {{NULL}};
+    struct moved series = {COUNT * FLOATS, 0, NULL, {0}, {0}, 0};
+    struct moved labels = {COUNT * CLASSES, 0, NULL, {0}, {0}, 0};
+    float of_set[SERIES * SHAPELETS], of_condensed[COUNT * SHAPELETS], dfeatures[COUNT * SHAPELETS];
+    float targets[COUNT * CLASSES] = {0};
+    uint32_t places[COUNT * SHAPELETS];
+
+    make_set(&set);
+    assert_ok(slp_new(SHAPELETS, 10, &pool));
+    pool.channels = CHANNELS;
+    pool.steps = LENGTH;
+    for (size_t k = 0; k < SHAPELETS; k++) {
+        pool.shapelets[k] = (struct shapelet){.values = pool.values + 5 * k,
+                                              .channel = (uint32_t)k,
+                                              .start = 4,
+                                              .length = 5,
+                                              .window = 2};
+        memcpy(pool.values + 5 * k, dataset_series(&set, k, k) + 4, 5 * sizeof(float));
+    }
+    if (features) {
+        assert_ok(transform_make(&pool, CHANNELS, LENGTH, TRANSFORM_AS_FOUND, &transform));
+        transform_forward(&transform, set.x, SERIES, of_set, NULL);
+        options.transform = &transform;
+        options.features = of_set;
+    }
+    options.method = MATCH_UNROLL;
+    options.architecture = network("cnn depth=1 width=4 norm=batch channels=2 length=16 classes=3");
+    options.architecture.features = features ? SHAPELETS : 0;
+    options.per_class = 2;
+    options.steps = 9;
+    options.rate = 0.03;
+    options.label_rate = 0.1;
+    options.batch = REAL;
+    options.student_steps = TRAINING;
+    options.student_rate = 0.05;
+    options.unroll_steps = WINDOW;
+    options.seed = 13;
+    match_fill_in(&options, CLASSES);
+    run(&options, &set, &start, &condensed, &watched, &result);
+
+    assert_ok(network_new(&options.architecture, backend_cpu(), &net));
+    assert_ok(unroll_new(net,
+                         &(struct unroll_options){.series = COUNT,
+                                                  .batch = REAL,
+                                                  .window = WINDOW,
+                                                  .training = TRAINING,
+                                                  .rate = 0.05,
+                                                  .momentum = 0.9,
+                                                  .loss = {LOSS_KL, 4, 16}},
+                         &unroll));
+    series.values = start.x;
+    labels.values = targets;
+    for (size_t i = 0; i < COUNT; i++)
+        targets[i * CLASSES + i / 2] = 16;
+    for (size_t step = 0; step < options.steps; step++) {
+        struct unroll_set now = {start.x, features ? of_condensed : NULL, targets};
+        float dx[COUNT * FLOATS] = {0}, dtargets[COUNT * CLASSES] = {0};
+        double loss = 0;
+
+        if (features)
+            transform_forward(&transform, start.x, COUNT, of_condensed, places);
+        /* Students of ages that are spread over the training. */
+        for (size_t i = 0; step == 0 && i < STUDENTS; i++) {
+            students[i].parameters = calloc(net->parameter_count, sizeof(float));
+            students[i].velocity = calloc(net->parameter_count, sizeof(float));
+            unroll_begin(unroll, 13, i, &students[i]);
+            while (students[i].age < i * TRAINING / STUDENTS)
+                unroll_train(unroll, &now, &students[i]);
+        }
+        for (size_t w = 0; w < WINDOWS; w++) {
+            uint64_t number = step * WINDOWS + w;
+            struct random_stream stream = random_stream(13, RANDOM_MATCH, number);
+            struct unroll_student *student = &students[number % STUDENTS];
+            float x[REAL * FLOATS], real_features[REAL * SHAPELETS];
+            float window_dx[COUNT * FLOATS], window_dtargets[COUNT * CLASSES];
+            int32_t y[REAL];
+            struct unroll_batch real = {REAL, x, features ? real_features : NULL, y};
+            struct unroll_set gradient = {window_dx, features ? dfeatures : NULL, window_dtargets};
+
+            for (size_t i = 0; i < REAL; i++) {
+                size_t from = random_below(&stream, SERIES);
+
+                memcpy(x + i * FLOATS, set.x + from * FLOATS, FLOATS * sizeof(float));
+                y[i] = set.y[from];
+                if (features)
+                    memcpy(real_features + i * SHAPELETS, of_set + from * SHAPELETS,
+                           SHAPELETS * sizeof(float));
+            }
+            if (student->age + WINDOW > TRAINING)
+                unroll_begin(unroll, 13, STUDENTS + number, student);
+            loss += unroll_window(unroll, &now, &real, student, &gradient) / WINDOWS;
+            if (features)
+                transform_backward(&transform, start.x, COUNT, of_condensed, places, dfeatures,
+                                   window_dx);
+            add_direction(window_dx, COUNT * FLOATS, dx);
+            add_direction(window_dtargets, COUNT * CLASSES, dtargets);
+        }
+        assert_near(watched.losses[step], loss, 1e-4);
+        move_adam(&series, cosine(0.03, step, 9), dx);
+        move_adam(&labels, cosine(0.1, step, 9), dtargets);
+    }
+    assert_close(condensed.x, start.x, COUNT * FLOATS);
+    assert_close(condensed.soft, targets, COUNT * CLASSES);
+    for (size_t i = 0; i < STUDENTS; i++) {
+        free(students[i].parameters);
+        free(students[i].velocity);
+    }
+    unroll_free(unroll);
+    network_free(net);
+    transform_free(&transform);
+    slp_free(&pool);
+    dataset_free(&start);
+    dataset_free(&condensed);
+    dataset_free(&set);
+}
+
+static void training_is_unrolled_as_the_manual_says(void **state)
+{
+    (void)state;
+    check_unroll(false);
+    check_unroll(true);
+}
+
+/* ---- What is recommended ---- */
+
+static void what_is_not_given_is_what_the_manual_says(void **state)
+{
+    static const struct {
+        enum match_method method;
+        size_t per_class, steps, batch, network_steps, student_steps;
+        double rate, student_rate;
+        enum match_optimiser optimiser;
+    } cases[] = {
+        {MATCH_DC, 5, 100, 64, 5, 10, 0.01, 0.02, MATCH_SCALED},
+        {MATCH_DSA, 50, 100, 64, 10, 10, 0.01, 0.02, MATCH_SCALED},
+        {MATCH_DM, 10, 100, 64, 1, 10, 0.01, 0.02, MATCH_SCALED},
+        {MATCH_MTT, 1, 200, 100, 1, 10, 0.01, 0.02, MATCH_SCALED},
+        {MATCH_MTT, 2, 200, 100, 2, 10, 0.02, 0.02, MATCH_SCALED},
+        {MATCH_CONDTSC, 10, 200, 25, 10, 10, 0.02, 0.02, MATCH_SCALED},
+        {MATCH_UNROLL, 10, 600, 256, 10, 400, 0.02, 0.01, MATCH_ADAM},
+        {MATCH_UNROLL, 1, 600, 256, 1, 400, 0.02, 0.003, MATCH_ADAM},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct match_options options = match_unset();
+
+        options.method = cases[i].method;
+        options.per_class = cases[i].per_class;
+        match_fill_in(&options, 4);
+        assert_int_equal(options.steps, cases[i].steps);
+        assert_int_equal(options.batch, cases[i].batch);
+        assert_int_equal(options.network_steps, cases[i].network_steps);
+        assert_int_equal(options.student_steps, cases[i].student_steps);
+        assert_near(options.rate, cases[i].rate, 1e-12);
+        assert_near(options.student_rate, cases[i].student_rate, 1e-12);
+        assert_int_equal(options.optimiser, cases[i].optimiser);
+        assert_int_equal(options.training_steps, 10);
+        assert_int_equal(options.unroll_steps, 20);
+        assert_int_equal(options.expert_epochs, 2);
+        assert_int_equal(options.latest_start, 4);
+        assert_near(options.student_rate_rate, 0.05, 1e-12);
+        assert_near(options.embedding_weight, 1, 1e-12);
+        assert_near(options.label_rate, options.method == MATCH_UNROLL ? 0.05 : 0, 1e-12);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(gradients_and_means_are_matched_as_the_manual_says),
+        cmocka_unit_test(trajectories_are_matched_as_the_manual_says),
+        cmocka_unit_test(experts_as_long_as_the_way_that_is_matched_will_do),
+        cmocka_unit_test(clusters_are_of_what_an_expert_makes_of_the_series),
+        cmocka_unit_test(training_is_unrolled_as_the_manual_says),
+        cmocka_unit_test(what_is_not_given_is_what_the_manual_says),
+    };
+
+    return cmocka_run_group_tests_name("methods", tests, NULL, NULL);
+}
