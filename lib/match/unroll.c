@@ -8,31 +8,22 @@
 #include "match/unroll.h"
 
 #include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "nn/memory.h"
 #include "nn/optimiser.h"
+#include "nn/pass.h"
 
 /* As of batch normalisation in PyTorch. */
 static const double epsilon = 1e-5;
-
-/* Where one batch normalisation has its values, for each of its channels. */
-struct normalisation_place {
-    size_t channels;
-    size_t gamma, beta;    /* in the parameters */
-    size_t mean, variance; /* in the buffers */
-    double values;         /* that a mean is taken over, in a batch of all condensed series */
-};
 
 struct unroll {
     const struct network *network;
     struct unroll_options options;
     struct pass *pass;   /* of the condensed series */
     struct pass *scorer; /* of real ones */
-    size_t normalisations;
-    struct normalisation_place *places;
+    bool normalised;     /* the network has batch statistics */
     const struct backend *backend;
     /* Memory of the backend: */
     float *points;                       /* (window, parameters): t_0 .. t_N-1 */
@@ -51,47 +42,6 @@ struct unroll {
 };
 
 /* ---- Memory ---- */
-
-/* The parameter or buffer that stands beside `name` with another ending. */
-static size_t beside(const struct network *network, const char *name, const char *ending)
-{
-    char other[sizeof network->parameters->name];
-    size_t stem = (size_t)(strrchr(name, '.') + 1 - name);
-    const struct network_view *view;
-    bool in_buffers;
-
-    snprintf(other, sizeof other, "%.*s%s", (int)stem, name, ending);
-    view = network_find(network, other, &in_buffers);
-    return view->offset;
-}
-
-/* Batch normalisation follows each convolution, and pooling each normalisation. */
-static struct error *find_normalisations(struct unroll *u)
-{
-    const struct network *network = u->network;
-    size_t steps = network->architecture.length;
-
-    u->places = calloc(network->buffer_views + 1, sizeof *u->places);
-    if (!u->places)
-        return error_memory("statistics");
-    for (size_t i = 0; i < network->buffer_views; i++) {
-        const struct network_view *view = &network->buffers[i];
-        const char *name = view->name;
-
-        if (!strstr(name, ".running_mean"))
-            continue;
-        u->places[u->normalisations++] =
-            (struct normalisation_place){.channels = view->count,
-                                         .gamma = beside(network, name, "weight"),
-                                         .beta = beside(network, name, "bias"),
-                                         .mean = view->offset,
-                                         .variance = beside(network, name, "running_var"),
-                                         .values = (double)(u->options.series * steps)};
-        if (network->architecture.pool != POOL_NONE)
-            steps /= 2;
-    }
-    return NULL;
-}
 
 static struct error *make_arrays(struct unroll *u)
 {
@@ -153,7 +103,6 @@ static struct error *make_arrays(struct unroll *u)
 static struct error *make(struct unroll *u)
 {
     TRY(make_arrays(u));
-    TRY(find_normalisations(u));
     TRY(pass_new(u->network, u->options.series, PASS_BACKWARD | PASS_TANGENT, &u->pass));
     return pass_new(u->network, u->options.batch, PASS_BACKWARD, &u->scorer);
 }
@@ -162,6 +111,7 @@ struct error *unroll_new(const struct network *network, const struct unroll_opti
                          struct unroll **result)
 {
     struct unroll *u = calloc(1, sizeof *u);
+    struct network_statistics statistics;
     struct error *error;
 
     if (!u)
@@ -169,6 +119,7 @@ struct error *unroll_new(const struct network *network, const struct unroll_opti
     u->network = network;
     u->backend = network->backend;
     u->options = *options;
+    u->normalised = network_statistics(network, 0, &statistics);
     error = make(u);
     if (error) {
         unroll_free(u);
@@ -186,7 +137,6 @@ void unroll_free(struct unroll *unroll)
         return;
     pass_free(u->pass);
     pass_free(u->scorer);
-    free(u->places);
     void *const memory[] = {u->points,
                             u->gradient,
                             u->costate,
@@ -382,7 +332,7 @@ static double score(struct unroll *u, const struct unroll_set *set, const struct
     double loss, *value = pass_values(u->scorer);
 
     measure.momentum = 1; /* the statistics become those of the set */
-    if (u->normalisations)
+    if (u->normalised)
         pass_forward(u->pass, &measure);
     u->backend->loss(&cross_entropy, real->count, classes, pass_forward(u->scorer, &forward),
                      &targets, u->score_dlogits, NULL, value, NULL);
@@ -399,10 +349,12 @@ static double score(struct unroll *u, const struct unroll_set *set, const struct
  * 2 weight (mean - aim) to the gradient of a mean, so aims are put where that is what is wanted,
  * far enough away not to lose digits.  The variance in use is the unbiased one, that which is
  * matched is not. */
-static void set_aims(const struct normalisation_place *p, double far, const float *parameters,
-                     const float *costate, const float *statistics, float *aims)
+static void set_aims(const struct unroll *u, const struct network_statistics *p, double far,
+                     const float *parameters, const float *costate, const float *statistics,
+                     float *aims)
 {
-    double unbiased = p->values > 1 ? p->values / (p->values - 1) : 1;
+    double values = (double)(u->options.series * p->steps);
+    double unbiased = values > 1 ? values / (values - 1) : 1;
 
     for (size_t c = 0; c < p->channels; c++) {
         double variance = statistics[p->variance + c] + epsilon;
@@ -435,9 +387,10 @@ static void differentiate_statistics(struct unroll *u, const struct unroll_set *
     const float *costate = seen(u, u->costate, u->host_costate, values);
     const float *statistics = seen(u, u->statistics, u->host_statistics, buffers);
     float *aims = u->backend->host_memory ? u->aims : u->host_aims;
+    struct network_statistics place;
 
-    for (size_t i = 0; i < u->normalisations; i++)
-        set_aims(&u->places[i], far, host_parameters, costate, statistics, aims);
+    for (size_t i = 0; network_statistics(u->network, i, &place); i++)
+        set_aims(u, &place, far, host_parameters, costate, statistics, aims);
     give(u, aims, u->aims, buffers);
     forward.buffers = u->aims;
     forward.statistics = true;
@@ -510,7 +463,7 @@ double unroll_window(struct unroll *unroll, const struct unroll_set *host_set,
     }
     gradient = place_gradient(u, host_gradient);
     loss = score(u, &set, &real, student.parameters);
-    if (u->normalisations)
+    if (u->normalised)
         differentiate_statistics(u, &set, student.parameters, &gradient);
     for (size_t i = u->options.window; i-- > 0;)
         go_back(u, &set, u->points + i * parameters, rate_at(u, first + i), &gradient);

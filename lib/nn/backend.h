@@ -27,11 +27,14 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "nn/architecture.h"
 #include "nn/loss.h"
 
 #define BACKEND_CHANNELS      16
 #define BACKEND_MOST_CHANNELS 1024 /* that a convolution inside a network may have */
+
+enum normalisation { NORM_NONE, NORM_BATCH, NORM_INSTANCE, NORM_LAYER };
+enum activation { ACTIVATION_RELU, ACTIVATION_LEAKY_RELU, ACTIVATION_SIGMOID };
+enum pooling { POOL_NONE, POOL_MAX, POOL_MEAN };
 
 /* 1-D convolution with same padding; a linear layer is one with kernel 1.
  * in (count, steps, inputs), out (count, steps, outputs). */

@@ -56,12 +56,13 @@ sc_teacher() {
 }
 sc_synth() {
     for teacher in default instance layer none wide; do
-        sc-synth -q -t $teacher.tch -n 2 --steps 12 train.npy -o out.npy
-        keep $teacher out.npy
+        sc-synth -q -t "$teacher.tch" -n 2 --steps 12 train.npy -o out.npy
+        keep "$teacher" out.npy
     done
     sc-synth -q -t shapelets.tch -s pool.slp -n 3 --steps 12 train.npy -o tiny.npy
     keep shapelets tiny.npy
     for options in "--init kmeans" "--init noise" "--init real" "--norm squared" "--statistics round"; do
+        # shellcheck disable=SC2086 # one option per word
         sc-synth -q -t default.tch -n 2 --steps 12 $options train.npy -o out.npy
         keep "$(echo "$options" | tr -d ' ')" out.npy
     done
@@ -78,8 +79,8 @@ sc_experts() {
 sc_match() {
     for method in dc dsa dm; do
         for norm in batch instance none layer; do
-            sc-match -q -m $method -n 2 --steps 4 --network "$small norm=$norm" -b 16 train.npy -o out.npy
-            keep $method-$norm out.npy
+            sc-match -q -m "$method" -n 2 --steps 4 --network "$small norm=$norm" -b 16 train.npy -o out.npy
+            keep "$method-$norm" out.npy
         done
     done
     sc-match -q -m mtt -n 2 -x experts.npy --expert-epochs 2 --steps 4 --label-rate 0.1 train.npy -o out.npy
@@ -108,8 +109,8 @@ sc_eval() {
 }
 sc_select() {
     for method in herding kcenter kmeans; do
-        sc-select -q -m $method -n 2 -t default.tch --soft train.npy -o out.npy
-        keep $method out.npy
+        sc-select -q -m "$method" -n 2 -t default.tch --soft train.npy -o out.npy
+        keep "$method" out.npy
     done
 }
 sc_strans() {

@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "nn/memory.h"
-#include "nn/network.h"
+#include "nn/pass.h"
 #include "support/fake_device.h"
 
 enum { MOST = 9 };
@@ -67,6 +67,7 @@ static struct results run_pass(const struct backend *backend, const struct probl
     float *dlogits = some(backend, logits, 3), *dembedding = some(backend, embedding, 4);
     float *v = some(backend, p->parameters, 5), *vx = some(backend, x, 6);
     float *vf = some(backend, features, 11), *rdlogits = some(backend, logits, 12);
+    struct network_statistics normalised;
     const float *out;
 
     for (size_t i = 0; p->flat && i + 1 < x; i++)
@@ -90,7 +91,7 @@ static struct results run_pass(const struct backend *backend, const struct probl
                                                .statistics = p->statistics});
     r.logits = fetch(backend, out, logits);
     r.embedding = fetch(backend, pass_embedding(pass), embedding);
-    if (p->statistics && p->architecture.norm == NORM_BATCH) {
+    if (p->statistics && network_statistics(network, 0, &normalised)) {
         pass_match(pass, &(struct matching){0.5, 10, false}, match);
         from_backend(backend, &r.match, match, sizeof r.match);
     }

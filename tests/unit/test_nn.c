@@ -9,7 +9,7 @@
 
 #include "base/random.h"
 #include "nn/loss.h"
-#include "nn/network.h"
+#include "nn/pass.h"
 
 /* ---- A small problem ---- */
 
@@ -408,8 +408,9 @@ static void descriptions_are_read_and_written_alike(void **state)
     assert_ok(architecture_parse(text, &architecture));
     architecture_print(&architecture, back);
     assert_string_equal(back, text);
-    assert_int_equal(architecture_steps(&architecture, 4), 8);
-    assert_int_equal(architecture_embedding(&architecture), 20 + 64 * 8);
+    assert_int_equal(architecture_value(&architecture, "depth"), 4);
+    assert_int_equal(architecture_value(&architecture, "length"), 128);
+    assert_int_equal(architecture_value(&architecture, "heads"), 0);
     assert_ok(architecture_parse("cnn", &architecture));
     architecture_print(&architecture, back);
     assert_string_equal(back, "cnn depth=3 width=32 kernel=3 norm=batch act=relu pool=max");

@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "nn/loss.h"
-#include "nn/network.h"
+#include "nn/pass.h"
 #include "nn/optimiser.h"
 #include "npy-c/npy-c.h"
 #include "support/golden.h"
