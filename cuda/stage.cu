@@ -157,6 +157,37 @@ static void update_running(const struct stage *stage, float momentum, float *run
            running_variance);
 }
 
+/* What gradients of the mean and the biased variance of n values add to the gradient of each,
+ *     dz += dmean / n + dvariance 2 (z - mean) / n
+ * as the rows that backward_reduce adds to its own; z is taken from the mean in use. */
+DEVICE void set_match_rows(const struct stage_call *call, size_t c, double dmean, double dvariance)
+{
+    double n = (double)(call->stage.samples * call->stage.shape.steps);
+    double slope = dvariance * 2 / n;
+    double centre = row_of(call, 0, STAGE_MEAN)[c], mean = row_of(call, 0, STAGE_BATCH_MEAN)[c];
+
+    row_of(call, 0, STAGE_MATCH_SLOPE)[c] = (float)slope;
+    row_of(call, 0, STAGE_MATCH_OFFSET)[c] = (float)(dmean / n + slope * (centre - mean));
+}
+
+KERNEL statistics_gradient_kernel(struct stage_call call, const float *dmean,
+                                  const float *dvariance)
+{
+    THREADS
+    {
+        for (EACH(c, call.stage.shape.channels))
+            set_match_rows(&call, c, dmean[c], dvariance[c]);
+    }
+}
+
+static void statistics_gradient(const struct stage *stage, const float *dmean,
+                                const float *dvariance)
+{
+    struct stage_call call = {*stage};
+
+    LAUNCH(statistics_gradient_kernel, along(stage->shape.channels), LINE, call, dmean, dvariance);
+}
+
 /* One block: the norms over the channels, then the rows of each. */
 KERNEL match_kernel(struct stage_call call, double weight, bool squared, const float *running_mean,
                     const float *running_variance, double *sum)
@@ -195,22 +226,16 @@ KERNEL match_kernel(struct stage_call call, double weight, bool squared, const f
     }
     PHASE
     {
-        double n = (double)(call.stage.samples * shape->steps);
-
         for (size_t c = threadIdx.x; c < shape->channels; c += LINE) {
             double m = (double)mean[c] - running_mean[c];
             double v = (double)variance[c] - running_variance[c];
             double dmean = 2 * m, dvariance = 2 * v; /* of the squared norms */
-            double centre = row_of(&call, 0, STAGE_MEAN)[c], slope;
 
             if (!squared) { /* the norm has no slope at 0 */
                 dmean = norm.a > 0 ? m / sqrt(norm.a) : 0;
                 dvariance = norm.b > 0 ? v / sqrt(norm.b) : 0;
             }
-            slope = weight * dvariance * 2 / n;
-            row_of(&call, 0, STAGE_MATCH_SLOPE)[c] = (float)slope;
-            row_of(&call, 0, STAGE_MATCH_OFFSET)[c] =
-                (float)(weight * dmean / n + slope * (centre - mean[c]));
+            set_match_rows(&call, c, weight * dmean, weight * dvariance);
         }
     }
 }
@@ -328,6 +353,7 @@ void cuda_fill_stages(struct backend *backend)
     backend->stage_forward = forward;
     backend->stage_update_running = update_running;
     backend->stage_match = match;
+    backend->stage_statistics_gradient = statistics_gradient;
     backend->stage_backward_sums = backward_sums;
     backend->stage_backward_reduce = backward_reduce;
     backend->stage_backward = backward;

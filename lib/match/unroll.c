@@ -26,19 +26,20 @@ struct unroll {
     bool normalised;     /* the network has batch statistics */
     const struct backend *backend;
     /* Memory of the backend: */
-    float *points;                       /* (window, parameters): t_0 .. t_N-1 */
-    float *gradient, *costate, *moving;  /* (parameters): grad L or a product; l; w */
-    float *statistics, *aims;            /* (buffers) */
-    float *step_x, *step_features;       /* as the set */
-    float *logits, *dlogits, *rdlogits;  /* (series, V) */
-    float *step_targets, *score_dlogits; /* (series, V), (batch, V) */
+    float *points;                           /* (window, parameters): t_0 .. t_N-1 */
+    float *gradient, *adjoint;               /* (parameters): grad L or a product; l */
+    float *velocity_adjoint;                 /* (parameters): w */
+    float *statistics, *statistics_gradient; /* (buffers) */
+    float *step_x, *step_features;           /* as the set */
+    float *logits, *dlogits, *rdlogits;      /* (series, V) */
+    float *step_targets, *score_dlogits;     /* (series, V), (batch, V) */
     /* Copies of the caller's arrays, on a device that has memory of its own. */
     struct unroll_set set, gradients;
     float *parameters, *velocity;
     float *real_x, *real_features;
     int32_t *real_labels;
     /* Copies of what the device has, for the host. */
-    float *host_parameters, *host_costate, *host_statistics, *host_aims;
+    float *host_parameters, *host_adjoint, *host_statistics, *host_statistics_gradient;
 };
 
 /* ---- Memory ---- */
@@ -57,10 +58,10 @@ static struct error *make_arrays(struct unroll *u)
     } arrays[] = {
         {&u->points, u->options.window * parameters},
         {&u->gradient, parameters},
-        {&u->costate, parameters},
-        {&u->moving, parameters},
+        {&u->adjoint, parameters},
+        {&u->velocity_adjoint, parameters},
         {&u->statistics, buffers},
-        {&u->aims, buffers},
+        {&u->statistics_gradient, buffers},
         {&u->step_x, floats},
         {&u->step_features, features},
         {&u->logits, logits},
@@ -91,11 +92,11 @@ static struct error *make_arrays(struct unroll *u)
         return NULL;
     u->real_labels = u->backend->allocate(real * sizeof *u->real_labels);
     u->host_parameters = calloc(parameters, sizeof(float));
-    u->host_costate = calloc(parameters, sizeof(float));
+    u->host_adjoint = calloc(parameters, sizeof(float));
     u->host_statistics = calloc(buffers, sizeof(float));
-    u->host_aims = calloc(buffers, sizeof(float));
-    return u->real_labels && u->host_parameters && u->host_costate && u->host_statistics &&
-                   u->host_aims
+    u->host_statistics_gradient = calloc(buffers, sizeof(float));
+    return u->real_labels && u->host_parameters && u->host_adjoint && u->host_statistics &&
+                   u->host_statistics_gradient
                ? NULL
                : error_memory("a window of training");
 }
@@ -139,10 +140,10 @@ void unroll_free(struct unroll *unroll)
     pass_free(u->scorer);
     void *const memory[] = {u->points,
                             u->gradient,
-                            u->costate,
-                            u->moving,
+                            u->adjoint,
+                            u->velocity_adjoint,
                             u->statistics,
-                            u->aims,
+                            u->statistics_gradient,
                             u->step_x,
                             u->step_features,
                             u->logits,
@@ -164,9 +165,9 @@ void unroll_free(struct unroll *unroll)
     for (size_t i = 0; i < sizeof memory / sizeof memory[0]; i++)
         u->backend->release(memory[i]);
     free(u->host_parameters);
-    free(u->host_costate);
+    free(u->host_adjoint);
     free(u->host_statistics);
-    free(u->host_aims);
+    free(u->host_statistics_gradient);
     free(u);
 }
 
@@ -315,7 +316,7 @@ void unroll_train(struct unroll *unroll, const struct unroll_set *set,
 /* ---- What it came to ---- */
 
 /* The loss on real series, with the statistics of the condensed ones; its gradient with respect to
- * the parameters alone goes to the costate. */
+ * the parameters alone goes to the adjoint. */
 static double score(struct unroll *u, const struct unroll_set *set, const struct unroll_batch *real,
                     const float *parameters)
 {
@@ -328,7 +329,7 @@ static double score(struct unroll *u, const struct unroll_set *set, const struct
                               .parameters = parameters,
                               .buffers = u->statistics};
     struct targets targets = {.labels = real->labels};
-    struct backward backward = {.logits = u->score_dlogits, .parameters = u->costate};
+    struct backward backward = {.logits = u->score_dlogits, .parameters = u->adjoint};
     double loss, *value = pass_values(u->scorer);
 
     measure.momentum = 1; /* the statistics become those of the set */
@@ -341,17 +342,16 @@ static double score(struct unroll *u, const struct unroll_set *set, const struct
     return loss;
 }
 
-/* The loss depends on the statistics as it does on gamma and beta of their normalisation: from
- * a = gamma (z - mean) / sqrt(variance + epsilon) + beta follows
+/* Gradients of the loss on real series with respect to the statistics of the condensed ones, from
+ * those of gamma and beta of the same normalisation: a = gamma (z - mean) / sqrt(variance +
+ * epsilon)
+ * + beta gives
  *     dL/dmean = -gamma / sqrt(variance + epsilon) dL/dbeta
  *     dL/dvariance = -gamma / (2 (variance + epsilon)) dL/dgamma
- * From there it goes back through the condensed series: pass_match with squared norms adds
- * 2 weight (mean - aim) to the gradient of a mean, so aims are put where that is what is wanted,
- * far enough away not to lose digits.  The variance in use is the unbiased one, that which is
- * matched is not. */
-static void set_aims(const struct unroll *u, const struct network_statistics *p, double far,
-                     const float *parameters, const float *costate, const float *statistics,
-                     float *aims)
+ * The variance in use is the unbiased one, that which a pass measures is not. */
+static void set_statistics_gradient(const struct unroll *u, const struct network_statistics *p,
+                                    const float *parameters, const float *adjoint,
+                                    const float *statistics, float *gradient)
 {
     double values = (double)(u->options.series * p->steps);
     double unbiased = values > 1 ? values / (values - 1) : 1;
@@ -359,11 +359,10 @@ static void set_aims(const struct unroll *u, const struct network_statistics *p,
     for (size_t c = 0; c < p->channels; c++) {
         double variance = statistics[p->variance + c] + epsilon;
         double gamma = parameters[p->gamma + c];
-        double dmean = -gamma / sqrt(variance) * costate[p->beta + c];
-        double dvariance = -gamma / (2 * variance) * costate[p->gamma + c] * unbiased;
 
-        aims[p->mean + c] = (float)(statistics[p->mean + c] - far * dmean);
-        aims[p->variance + c] = (float)(statistics[p->variance + c] / unbiased - far * dvariance);
+        gradient[p->mean + c] = (float)(-gamma / sqrt(variance) * adjoint[p->beta + c]);
+        gradient[p->variance + c] =
+            (float)(-gamma / (2 * variance) * adjoint[p->gamma + c] * unbiased);
     }
 }
 
@@ -374,56 +373,53 @@ static const float *seen(const struct unroll *u, const float *memory, float *cop
     return u->backend->host_memory ? memory : copy;
 }
 
-static void differentiate_statistics(struct unroll *u, const struct unroll_set *set,
-                                     const float *parameters, struct unroll_set *gradient)
+/* Adds what reaches the condensed series and the parameters through the batch statistics, which
+ * score() has just measured with u->pass. */
+static void differentiate_statistics(struct unroll *u, const float *parameters,
+                                     struct unroll_set *gradient)
 {
-    static const double far = 1e4;
-    struct matching matching = {.weight = 0.5 / far, .first = 1, .squared = true};
-    struct forward forward = forward_of_set(u, set, parameters);
-    struct backward backward = {
-        .logits = u->dlogits, .parameters = u->gradient, .x = u->step_x, .features = NULL};
     size_t values = u->network->parameter_count, buffers = u->network->buffer_count;
     const float *host_parameters = seen(u, parameters, u->host_parameters, values);
-    const float *costate = seen(u, u->costate, u->host_costate, values);
+    const float *adjoint = seen(u, u->adjoint, u->host_adjoint, values);
     const float *statistics = seen(u, u->statistics, u->host_statistics, buffers);
-    float *aims = u->backend->host_memory ? u->aims : u->host_aims;
+    float *host_gradient =
+        u->backend->host_memory ? u->statistics_gradient : u->host_statistics_gradient;
     struct network_statistics place;
 
     for (size_t i = 0; network_statistics(u->network, i, &place); i++)
-        set_aims(u, &place, far, host_parameters, costate, statistics, aims);
-    give(u, aims, u->aims, buffers);
-    forward.buffers = u->aims;
-    forward.statistics = true;
+        set_statistics_gradient(u, &place, host_parameters, adjoint, statistics, host_gradient);
+    give(u, host_gradient, u->statistics_gradient, buffers);
     u->backend->zero(u->dlogits, logit_floats(u) * sizeof *u->dlogits);
-    pass_forward(u->pass, &forward);
-    pass_match(u->pass, &matching, pass_values(u->pass));
-    pass_backward(u->pass, &backward);
-    add(u, values, u->gradient, u->costate);
+    pass_backward(u->pass, &(struct backward){.logits = u->dlogits,
+                                              .statistics = u->statistics_gradient,
+                                              .parameters = u->gradient,
+                                              .x = u->step_x});
+    add(u, values, u->gradient, u->adjoint);
     add(u, series_floats(u), u->step_x, gradient->x);
 }
 
 /* ---- And back ---- */
 
-/* Adds what one step of training has to do with the costate, which goes to the step's start. */
+/* Adds what one step of training has to do with the adjoint, which goes to the step's start. */
 static void go_back(struct unroll *u, const struct unroll_set *set, const float *point, double rate,
                     struct unroll_set *gradient)
 {
     size_t parameters = u->network->parameter_count;
-    struct tangent tangent = {.parameters = u->moving};
+    struct tangent tangent = {.parameters = u->velocity_adjoint};
     struct targets targets = {.values = set->targets};
     struct backward backward = {.logits = u->rdlogits,
                                 .parameters = u->gradient,
                                 .x = u->step_x,
                                 .features = set->features ? u->step_features : NULL};
 
-    u->backend->combine(parameters, (float)u->options.momentum, u->moving, -(float)rate,
-                        u->costate);
+    u->backend->combine(parameters, (float)u->options.momentum, u->velocity_adjoint, -(float)rate,
+                        u->adjoint);
     differentiate(u, set, point, true);
     u->backend->loss_tangent(&u->options.loss, u->options.series, u->network->architecture.classes,
                              u->logits, &targets, pass_tangent_forward(u->pass, &tangent), NULL,
                              u->rdlogits, u->step_targets);
     pass_tangent_backward(u->pass, &backward);
-    add(u, parameters, u->gradient, u->costate);
+    add(u, parameters, u->gradient, u->adjoint);
     add(u, series_floats(u), u->step_x, gradient->x);
     add(u, logit_floats(u), u->step_targets, gradient->targets);
     if (set->features)
@@ -442,7 +438,7 @@ static struct unroll_set place_gradient(const struct unroll *u, const struct unr
     backend->zero(placed.targets, logit_floats(u) * sizeof *placed.targets);
     if (placed.features)
         backend->zero(placed.features, feature_floats(u) * sizeof *placed.features);
-    backend->zero(u->moving, u->network->parameter_count * sizeof *u->moving);
+    backend->zero(u->velocity_adjoint, u->network->parameter_count * sizeof *u->velocity_adjoint);
     return placed;
 }
 
@@ -464,7 +460,7 @@ double unroll_window(struct unroll *unroll, const struct unroll_set *host_set,
     gradient = place_gradient(u, host_gradient);
     loss = score(u, &set, &real, student.parameters);
     if (u->normalised)
-        differentiate_statistics(u, &set, student.parameters, &gradient);
+        differentiate_statistics(u, student.parameters, &gradient);
     for (size_t i = u->options.window; i-- > 0;)
         go_back(u, &set, u->points + i * parameters, rate_at(u, first + i), &gradient);
     take_student(u, &student, host_student);

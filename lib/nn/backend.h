@@ -250,6 +250,10 @@ struct backend {
      * stage_backward. */
     void (*stage_match)(const struct stage *stage, double weight, bool squared,
                         const float *running_mean, const float *running_variance, double *sum);
+    /* The same from the gradients of the measured statistics, mean and biased variance (channels).
+     */
+    void (*stage_statistics_gradient)(const struct stage *stage, const float *dmean,
+                                      const float *dvariance);
 
     /* Sums over da; for norm=layer also the gradients of gamma and beta, added to dgamma and dbeta
      * (steps, stride).  The rows and, for the other norms, the gradients of gamma and beta

@@ -488,6 +488,7 @@ const struct backend *backend_cpu(void)
         .stage_forward = cpu_stage_forward,
         .stage_update_running = cpu_stage_update_running,
         .stage_match = cpu_stage_match,
+        .stage_statistics_gradient = cpu_stage_statistics_gradient,
         .stage_backward_sums = cpu_stage_backward_sums,
         .stage_backward_reduce = cpu_stage_backward_reduce,
         .stage_backward = cpu_stage_backward,

@@ -18,6 +18,8 @@ void cpu_stage_update_running(const struct stage *stage, float momentum, float *
                               float *running_variance);
 void cpu_stage_match(const struct stage *stage, double weight, bool squared,
                      const float *running_mean, const float *running_variance, double *sum);
+void cpu_stage_statistics_gradient(const struct stage *stage, const float *dmean,
+                                   const float *dvariance);
 void cpu_stage_backward_sums(const struct stage *stage, size_t block, size_t first, size_t count,
                              const float *z, const float *dp, float *dgamma, float *dbeta);
 void cpu_stage_backward_reduce(const struct stage *stage, float *dgamma, float *dbeta);

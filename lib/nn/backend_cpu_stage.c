@@ -221,12 +221,33 @@ void cpu_stage_update_running(const struct stage *stage, float momentum, float *
     }
 }
 
+/* What gradients of the mean and the biased variance of n values add to the gradient of each,
+ *     dz += dmean / n + dvariance 2 (z - mean) / n
+ * as the rows that stage_backward_reduce adds to its own; z is taken from the mean in use. */
+static void set_match_rows(const struct stage *stage, size_t c, double dmean, double dvariance)
+{
+    double n = (double)(stage->samples * stage->shape.steps), slope = dvariance * 2 / n;
+    double centre = row_of(stage, stage->rows, STAGE_MEAN)[c];
+    double mean = row_of(stage, stage->rows, STAGE_BATCH_MEAN)[c];
+
+    row_of(stage, stage->rows, STAGE_MATCH_SLOPE)[c] = (float)slope;
+    row_of(stage, stage->rows, STAGE_MATCH_OFFSET)[c] =
+        (float)(dmean / n + slope * (centre - mean));
+}
+
+void cpu_stage_statistics_gradient(const struct stage *stage, const float *dmean,
+                                   const float *dvariance)
+{
+    for (size_t c = 0; c < stage->shape.channels; c++)
+        set_match_rows(stage, c, dmean[c], dvariance[c]);
+}
+
 void cpu_stage_match(const struct stage *stage, double weight, bool squared,
                      const float *running_mean, const float *running_variance, double *sum)
 {
     const float *mean = row_of(stage, stage->rows, STAGE_BATCH_MEAN);
     const float *variance = row_of(stage, stage->rows, STAGE_BATCH_VARIANCE);
-    double n = (double)(stage->samples * stage->shape.steps), of_mean = 0, of_variance = 0;
+    double of_mean = 0, of_variance = 0;
 
     for (size_t c = 0; c < stage->shape.channels; c++) {
         double m = (double)mean[c] - running_mean[c], v = (double)variance[c] - running_variance[c];
@@ -237,16 +258,12 @@ void cpu_stage_match(const struct stage *stage, double weight, bool squared,
     for (size_t c = 0; c < stage->shape.channels; c++) {
         double m = (double)mean[c] - running_mean[c], v = (double)variance[c] - running_variance[c];
         double dmean = 2 * m, dvariance = 2 * v; /* of the squared norms */
-        double centre = row_of(stage, stage->rows, STAGE_MEAN)[c], slope;
 
         if (!squared) { /* the norm has no slope at 0 */
             dmean = of_mean > 0 ? m / sqrt(of_mean) : 0;
             dvariance = of_variance > 0 ? v / sqrt(of_variance) : 0;
         }
-        slope = weight * dvariance * 2 / n;
-        row_of(stage, stage->rows, STAGE_MATCH_SLOPE)[c] = (float)slope;
-        row_of(stage, stage->rows, STAGE_MATCH_OFFSET)[c] =
-            (float)(weight * dmean / n + slope * (centre - mean[c]));
+        set_match_rows(stage, c, weight * dmean, weight * dvariance);
     }
     *sum += weight * (squared ? of_mean + of_variance : sqrt(of_mean) + sqrt(of_variance));
 }

@@ -209,6 +209,10 @@ static void backward_prepare(struct pass *pass, const struct layer *layer)
     struct stage *stage = stage_of(pass, layer);
 
     zero_sums(pass, layer);
+    if (pass->backward.statistics && stage->measured)
+        pass->backend->stage_statistics_gradient(
+            stage, pass->backward.statistics + shape_of(layer)->mean,
+            pass->backward.statistics + shape_of(layer)->variance);
     stage->summed = false;
     if (!stage->batch)
         pass->backend->stage_backward_reduce(stage, NULL, NULL);

@@ -74,9 +74,13 @@ void pass_match(struct pass *pass, const struct matching *matching, double *sum)
 struct backward {
     const float *logits;    /* dL/dlogits (N, V) */
     const float *embedding; /* more, dL/dembedding (N, embedding), or NULL */
-    float *parameters;      /* dL/dparameters */
-    float *x;               /* dL/dx (N, C, L) */
-    float *features;        /* dL/dfeatures (N, K) */
+    /* More: of the mean and the biased variance of this batch that each batch normalisation
+     * measured, placed as the running ones are in the buffers, or NULL.  Instead of pass_match; not
+     * part of the tangents. */
+    const float *statistics;
+    float *parameters; /* dL/dparameters */
+    float *x;          /* dL/dx (N, C, L) */
+    float *features;   /* dL/dfeatures (N, K) */
 };
 void pass_backward(struct pass *pass, const struct backward *backward);
 
