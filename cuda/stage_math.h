@@ -21,6 +21,8 @@ struct stage_call {
 /* y = act(a); what is not a number stays so. */
 DEVICE float activate(enum activation act, float a)
 {
+    if (act == ACTIVATION_NONE)
+        return a;
     if (act == ACTIVATION_SIGMOID) {
         float e = expf(-fabsf(a)), share = 1.0f / (1.0f + e);
 
@@ -32,6 +34,8 @@ DEVICE float activate(enum activation act, float a)
 /* x act'(a), where y = act(a). */
 DEVICE float times_slope(enum activation act, float x, float a, float y)
 {
+    if (act == ACTIVATION_NONE)
+        return x;
     if (act == ACTIVATION_SIGMOID)
         return x * y * (1.0f - y);
     return a > 0.0f ? x : (act == ACTIVATION_RELU ? 0.0f : x * 0.01f);

@@ -10,13 +10,14 @@
 
 #include "nn/family.h"
 
-static const struct family *const families[] = {&family_cnn};
+static const struct family *const families[] = {&family_cnn, &family_fcn, &family_resnet};
 
 enum { FAMILIES = sizeof families / sizeof families[0] };
 
 const char *const family_norms[] = {"none", "batch", "instance", "layer", NULL};
 const char *const family_activations[] = {"relu", "leaky", "sigmoid", NULL};
 const char *const family_poolings[] = {"none", "max", "mean", NULL};
+const char *const family_ends[] = {"flatten", "max", "mean", NULL};
 
 /* The numbers of the data, which all families have; 0 while unknown, and then not written. */
 static const struct word data_words[] = {

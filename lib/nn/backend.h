@@ -8,8 +8,8 @@
  *   - the distance from one step to the next is a `stride` of floats, the channels rounded up to a
  *     multiple of BACKEND_CHANNELS (but for the series themselves and for the logits); what fills
  * it up never reaches a result;
- *   - operands of convolutions carry a halo of (kernel-1)/2 steps of zeros on either side. Pointers
- *     point to the first real step.
+ *   - operands of convolutions carry a halo of at least kernel/2 steps of zeros on either side.
+ *     Pointers point to the first real step.
  *
  * Blocks.  A batch is cut into blocks of samples, by the problem alone.  Each function works on
  * some consecutive samples; sums over the batch are kept per block and added up in block order by
@@ -33,11 +33,11 @@
 #define BACKEND_MOST_CHANNELS 1024 /* that a convolution inside a network may have */
 
 enum normalisation { NORM_NONE, NORM_BATCH, NORM_INSTANCE, NORM_LAYER };
-enum activation { ACTIVATION_RELU, ACTIVATION_LEAKY_RELU, ACTIVATION_SIGMOID };
+enum activation { ACTIVATION_RELU, ACTIVATION_LEAKY_RELU, ACTIVATION_SIGMOID, ACTIVATION_NONE };
 enum pooling { POOL_NONE, POOL_MAX, POOL_MEAN };
 
-/* 1-D convolution with same padding; a linear layer is one with kernel 1.
- * in (count, steps, inputs), out (count, steps, outputs). */
+/* 1-D convolution with same padding, of an even kernel one step more behind than before; a linear
+ * layer is one with kernel 1.  in (count, steps, inputs), out (count, steps, outputs). */
 struct conv1d_shape {
     size_t steps;
     size_t kernel;
@@ -64,6 +64,16 @@ struct stage_shape {
     size_t input_gradient_sample;  /* gradient of z, which has the halo */
     size_t output_sample;          /* p, which has the halo, and its tangent */
     size_t output_gradient_sample; /* gradient of p */
+};
+
+/* Pooling of all steps to one: in (count, steps, stride), out (count, 1, stride). */
+struct pool_shape {
+    enum pooling pool; /* max or mean */
+    size_t steps, stride;
+    size_t input_sample;           /* floats from sample to sample: the input and its tangent */
+    size_t input_gradient_sample;  /* its gradient */
+    size_t output_sample;          /* the output and its tangent */
+    size_t output_gradient_sample; /* its gradient */
 };
 
 /* Rows of `stride` floats that a stage keeps for each group of values with one mean: one group for
@@ -278,6 +288,15 @@ struct backend {
     void (*stage_tangent_backward)(const struct stage *stage, size_t first, size_t count,
                                    const float *z, const float *rz, const float *dp,
                                    const float *rdp, float *dz, float *rdz);
+
+    /* Pooling of all steps.  max: index (count, stride) gets the step of each maximum, the first of
+     * equals, and the others read it; mean: NULL. */
+    void (*pool_steps)(const struct pool_shape *shape, size_t count, const float *in,
+                       int32_t *index, float *out);
+    void (*pool_steps_backward)(const struct pool_shape *shape, size_t count, const float *dout,
+                                const int32_t *index, float *din);
+    void (*pool_steps_tangent)(const struct pool_shape *shape, size_t count, const float *rin,
+                               const int32_t *index, float *rout);
 
     /* The functions of loss.h.  loss: value[*index], index NULL being 0; correct: how many. */
     void (*loss)(const struct loss *loss, size_t count, size_t classes, const float *logits,

@@ -145,7 +145,9 @@ static void layer_moments(const struct stage *stage, size_t sample, const float 
 void cpu_stage_moments(const struct stage *stage, size_t block, size_t first, size_t count,
                        const float *z)
 {
-    if (!per_sample(stage)) {
+    size_t dense = stage->shape.steps * stage->shape.stride;
+
+    if (!per_sample(stage) && stage->shape.input_sample == dense) {
         block_moments(stage, block, count, z);
         return;
     }
@@ -154,6 +156,8 @@ void cpu_stage_moments(const struct stage *stage, size_t block, size_t first, si
 
         if (stage->shape.norm == NORM_INSTANCE)
             instance_moments(stage, first + n, sample);
+        else if (stage->shape.norm == NORM_BATCH) /* not one after another: there is a halo */
+            block_moments(stage, block, 1, sample);
         else
             layer_moments(stage, first + n, sample);
     }

@@ -17,7 +17,7 @@ struct network;
 /* The series (C channels, L steps). */
 struct error *build_series(struct network *network, size_t *output) MUST_CHECK;
 
-/* Convolution with an odd kernel and same padding, to that many channels. */
+/* Convolution with same padding, to that many channels. */
 struct error *build_conv1d(struct network *network, const char *module, size_t kernel, size_t input,
                            size_t channels, size_t *output) MUST_CHECK;
 
@@ -25,6 +25,17 @@ struct error *build_conv1d(struct network *network, const char *module, size_t k
 struct error *build_normact(struct network *network, const char *module, enum normalisation norm,
                             enum activation act, enum pooling pool, size_t input,
                             size_t *output) MUST_CHECK;
+
+/* The mean or the maximum over all steps. */
+struct error *build_pool(struct network *network, enum pooling pool, size_t input,
+                         size_t *output) MUST_CHECK;
+
+/* The sum of two tensors of the same shape. */
+struct error *build_add(struct network *network, size_t a, size_t b, size_t *output) MUST_CHECK;
+
+/* end=flatten|max|mean: what an encoder's output is pooled to (POOL_NONE: all of it), then the
+ * classifier. */
+struct error *build_end(struct network *network, enum pooling pool, size_t encoder) MUST_CHECK;
 
 /* The end of every network: the embedding (shapelet features, then the encoder's output flattened
  * channel after channel) and the linear layer `classifier` that makes the logits of it. */

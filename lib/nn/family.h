@@ -10,6 +10,7 @@
 
 #include "error.h"
 #include "nn/architecture.h"
+#include "nn/backend.h"
 
 struct network;
 
@@ -36,9 +37,26 @@ struct family {
     struct error *(*build)(struct network *network);
 };
 
-extern const struct family family_cnn;
+extern const struct family family_cnn, family_fcn, family_resnet;
 
 /* Choices that several families have, in the order of the enumerations of backend.h. */
-extern const char *const family_norms[], *const family_activations[], *const family_poolings[];
+extern const char *const family_norms[], *const family_activations[], *const family_poolings[],
+                                                                          *const family_ends[];
+
+/* Words that several families have. */
+#define FAMILY_NORM                                                                                \
+    {                                                                                              \
+        .name = "norm", .standard = NORM_BATCH, .choices = family_norms, .help = "normalisation"   \
+    }
+#define FAMILY_ACT                                                                                 \
+    {                                                                                              \
+        .name = "act", .standard = ACTIVATION_RELU, .choices = family_activations,                 \
+        .help = "activation; leaky: leaky ReLU with slope 0.01"                                    \
+    }
+#define FAMILY_END(pool)                                                                           \
+    {                                                                                              \
+        .name = "end", .standard = pool, .choices = family_ends, .unwritten = (pool) == POOL_NONE, \
+        .help = "what the classifier sees: all steps, or their maximum or mean"                    \
+    }
 
 #endif

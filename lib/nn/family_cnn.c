@@ -1,12 +1,13 @@
 /* cnn: the paper's convolutional network.  `depth` blocks of convolution, normalisation, activation
- * and pooling by 2, then one linear layer on the flattened result. */
+ * and pooling by 2, then one linear layer on the flattened result, or on its maximum or mean over
+ * time. */
 #include <stdio.h>
 
 #include "nn/build.h"
 #include "nn/family.h"
 #include "nn/network.h"
 
-enum { DEPTH, WIDTH, KERNEL, NORM, ACT, POOL };
+enum { DEPTH, WIDTH, KERNEL, NORM, ACT, POOL, END };
 
 static const struct word words[] = {
     [DEPTH] = {.name = "depth",
@@ -25,18 +26,13 @@ static const struct word words[] = {
                 .largest = 255,
                 .odd = true,
                 .help = "steps that a convolution sees; odd; padding keeps the length"},
-    [NORM] = {.name = "norm",
-              .standard = NORM_BATCH,
-              .choices = family_norms,
-              .help = "normalisation"},
-    [ACT] = {.name = "act",
-             .standard = ACTIVATION_RELU,
-             .choices = family_activations,
-             .help = "activation; leaky: leaky ReLU with slope 0.01"},
+    [NORM] = FAMILY_NORM,
+    [ACT] = FAMILY_ACT,
     [POOL] = {.name = "pool",
               .standard = POOL_MAX,
               .choices = family_poolings,
               .help = "pooling of two steps"},
+    [END] = FAMILY_END(POOL_NONE),
     {0},
 };
 
@@ -72,7 +68,7 @@ static struct error *build(struct network *network)
                           &tensor));
         module += pool == POOL_NONE ? 1 : 2;
     }
-    return build_classifier(network, tensor);
+    return build_end(network, (enum pooling)values[END], tensor);
 }
 
 const struct family family_cnn = {

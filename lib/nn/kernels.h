@@ -74,6 +74,10 @@ struct kernels {
     void (*products)(size_t rows, size_t stride, const float *x, const float *mean, const float *y,
                      float *sum, float *sum_product);
 
+    /* Mean over all steps; maximum, and the step where it is. */
+    void (*pool_mean)(size_t steps, size_t stride, const float *x, float *out);
+    void (*pool_max)(size_t steps, size_t stride, const float *x, int32_t *index, float *out);
+
     void (*stage_forward)(const struct stage_call *call);
     void (*stage_backward_sums)(const struct stage_call *call);
     void (*stage_backward)(const struct stage_call *call);

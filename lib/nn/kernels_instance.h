@@ -7,6 +7,8 @@
 
 #include "nn/kernels_stage.h"
 
+#include "nn/kernels_pool.h"
+
 const struct kernels KERNELS = {
     .lanes = LANES,
     .multiply = multiply,
@@ -14,6 +16,8 @@ const struct kernels KERNELS = {
     .add_columns = add_columns,
     .moments = moments,
     .products = products,
+    .pool_mean = pool_mean,
+    .pool_max = pool_max,
     .stage_forward = stage_forward,
     .stage_backward_sums = stage_backward_sums,
     .stage_backward = stage_backward,

@@ -216,7 +216,7 @@ static struct error *add(struct network *network, const char *module, size_t ker
     const struct tensor *in;
 
     TRY(add_layer(network, &type, out, &layer));
-    add_input(network, layer, input, (kernel - 1) / 2);
+    add_input(network, layer, input, kernel / 2);
     in = &network->tensors[input];
     shape = layer->shape;
     shape->conv = (struct conv1d_shape){.steps = out->steps,
@@ -237,7 +237,7 @@ struct error *build_conv1d(struct network *network, const char *module, size_t k
     struct tensor out = {.steps = network->tensors[input].steps,
                          .channels = channels,
                          .stride = round_up(channels),
-                         .gradient_halo = (kernel - 1) / 2};
+                         .gradient_halo = kernel / 2};
 
     return add(network, module, kernel, 3, input, &out, output);
 }

@@ -416,6 +416,11 @@ struct error *build_normact(struct network *network, const char *module, enum no
     struct layer *layer;
     struct shape *shape;
 
+    if (act == ACTIVATION_NONE && pool != POOL_NONE)
+        return error_make("network: pooling by 2 without an activation is not implemented");
+    if (in.stride % BACKEND_CHANNELS || in.stride > BACKEND_MOST_CHANNELS)
+        return error_make("network: cannot normalise %zu channels in rows of %zu", in.channels,
+                          in.stride);
     TRY(add_layer(network, &type, &out, &layer));
     add_input(network, layer, input, 0);
     shape = layer->shape;

@@ -95,6 +95,13 @@ void add_input(struct network *network, struct layer *layer, size_t tensor, size
     input->halo = halo > input->halo ? halo : input->halo;
 }
 
+struct error *build_end(struct network *network, enum pooling pool, size_t encoder)
+{
+    if (pool != POOL_NONE)
+        TRY(build_pool(network, pool, encoder, &encoder));
+    return build_classifier(network, encoder);
+}
+
 struct error *build_classifier(struct network *network, size_t encoder)
 {
     TRY(build_flatten(network, encoder, &network->embedding_tensor));
