@@ -321,6 +321,8 @@ def families():
     yield case(255, samples=5, family="resnet", width=4, norm="none", blocks=2, length=9, classes=4,
                optimisers=("sgd", "adam", "adamw"))
     yield case(256, samples=2, family="fcn", width=3, length=150, classes=2, act="sigmoid")
+    # Blocks of several samples, whose values have a halo where a shortcut normalises them.
+    yield case(257, samples=19, family="resnet", width=2, blocks=3, length=9, classes=3, channels=2)
 
 
 if __name__ == "__main__":

@@ -226,6 +226,12 @@ static void of_steps_that_tie_the_first_is_the_largest(void **state)
     p.flat = true;
     p.moves_x = true;
     compare_passes(&p, 3e-5);
+    p = problem_of("cnn depth=1 width=5 norm=none act=leaky pool=none end=max channels=2 length=20 "
+                   "classes=3",
+                   4);
+    p.flat = true;
+    p.moves_x = true;
+    compare_passes(&p, 3e-5);
 }
 
 static void the_order_of_blocks_and_threads_changes_no_bit(void **state)
