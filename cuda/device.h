@@ -47,7 +47,7 @@ void *cuda_copy(const void *host, size_t bytes);
 void cuda_fill_memory(struct backend *backend);
 void cuda_fill_moves(struct backend *backend);
 void cuda_fill_convolutions(struct backend *backend);
-void cuda_fill_stages(struct backend *backend);
+void cuda_fill_normact(struct backend *backend);
 void cuda_fill_pooling(struct backend *backend);
 void cuda_fill_tangents(struct backend *backend);
 void cuda_fill_losses(struct backend *backend);

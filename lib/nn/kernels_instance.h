@@ -5,7 +5,7 @@
 
 #include "nn/kernels_matrix.h"
 
-#include "nn/kernels_stage.h"
+#include "nn/kernels_normact.h"
 
 #include "nn/kernels_pool.h"
 
@@ -18,10 +18,10 @@ const struct kernels KERNELS = {
     .products = products,
     .pool_mean = pool_mean,
     .pool_max = pool_max,
-    .stage_forward = stage_forward,
-    .stage_backward_sums = stage_backward_sums,
-    .stage_backward = stage_backward,
-    .stage_tangent_forward = stage_tangent_forward,
-    .stage_tangent_backward_sums = stage_tangent_backward_sums,
-    .stage_tangent_backward = stage_tangent_backward,
+    .normact_forward = normact_forward,
+    .normact_backward_sums = normact_backward_sums,
+    .normact_backward = normact_backward,
+    .normact_tangent_forward = normact_tangent_forward,
+    .normact_tangent_backward_sums = normact_tangent_backward_sums,
+    .normact_tangent_backward = normact_tangent_backward,
 };

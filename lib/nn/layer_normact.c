@@ -4,14 +4,14 @@
 #include "nn/layer.h"
 
 struct shape {
-    struct stage_shape stage;
+    struct normact_shape normact;
     size_t gamma, beta;    /* offsets of the parameters */
     size_t mean, variance; /* offsets of the buffers */
 };
 
 /* gamma and beta, padded, and their directions. */
 struct state {
-    struct stage stage;
+    struct normact normact;
     float *gamma, *beta, *tangent_gamma, *tangent_beta;
 };
 
@@ -20,14 +20,14 @@ static const struct shape *shape_of(const struct layer *layer)
     return layer->shape;
 }
 
-static struct stage *stage_of(const struct pass *pass, const struct layer *layer)
+static struct normact *normact_of(const struct pass *pass, const struct layer *layer)
 {
-    return &((struct state *)layer_state(pass, layer))->stage;
+    return &((struct state *)layer_state(pass, layer))->normact;
 }
 
 static bool normalises(const struct layer *layer)
 {
-    return shape_of(layer)->stage.norm != NORM_NONE;
+    return shape_of(layer)->normact.norm != NORM_NONE;
 }
 
 /* ---- Its life ---- */
@@ -36,14 +36,14 @@ static void declare(struct network *network, struct layer *layer)
 {
     const struct tensor *in = &network->tensors[layer->inputs[0]];
     const struct tensor *out = &network->tensors[layer->output];
-    struct stage_shape *stage = &((struct shape *)layer->shape)->stage;
+    struct normact_shape *normact = &((struct shape *)layer->shape)->normact;
 
-    stage->input_sample = tensor_sample(in);
-    stage->input_gradient_sample = tensor_gradient_sample(in);
-    stage->output_sample = tensor_sample(out);
-    stage->output_gradient_sample = tensor_gradient_sample(out);
-    if (stage->norm == NORM_LAYER) {
-        layer->gradient_floats = 2 * stage->steps * stage->stride;
+    normact->input_sample = tensor_sample(in);
+    normact->input_gradient_sample = tensor_gradient_sample(in);
+    normact->output_sample = tensor_sample(out);
+    normact->output_gradient_sample = tensor_gradient_sample(out);
+    if (normact->norm == NORM_LAYER) {
+        layer->gradient_floats = 2 * normact->steps * normact->stride;
         network->always_adds = true;
     }
 }
@@ -53,50 +53,50 @@ static void initialise(const struct layer *layer, struct filler *filler, float *
                        float *buffers)
 {
     const struct shape *shape = layer->shape;
-    const struct stage_shape *stage = &shape->stage;
-    size_t count = stage->channels * (stage->norm == NORM_LAYER ? stage->steps : 1);
+    const struct normact_shape *normact = &shape->normact;
+    size_t count = normact->channels * (normact->norm == NORM_LAYER ? normact->steps : 1);
 
-    if (stage->norm == NORM_NONE)
+    if (normact->norm == NORM_NONE)
         return;
     fill_constant(filler, parameters + shape->gamma, count, 1);
     fill_constant(filler, parameters + shape->beta, count, 0);
-    if (stage->norm == NORM_BATCH) {
-        fill_constant(filler, buffers + shape->mean, stage->channels, 0);
-        fill_constant(filler, buffers + shape->variance, stage->channels, 1);
+    if (normact->norm == NORM_BATCH) {
+        fill_constant(filler, buffers + shape->mean, normact->channels, 0);
+        fill_constant(filler, buffers + shape->variance, normact->channels, 1);
     }
 }
 
 static void lay_out(struct pass *pass, const struct layer *layer, struct layout *layout)
 {
-    const struct stage_shape *shape = &shape_of(layer)->stage;
+    const struct normact_shape *shape = &shape_of(layer)->normact;
     struct state *state = layer_state(pass, layer);
     bool per_sample = shape->norm == NORM_INSTANCE || shape->norm == NORM_LAYER;
     size_t values = shape->stride * (shape->norm == NORM_LAYER ? shape->steps : 1);
     size_t groups = per_sample ? pass->most_samples : 1;
 
-    state->stage.shape = *shape;
-    state->stage.rows = layout_floats(layout, groups * STAGE_ROWS * shape->stride);
+    state->normact.shape = *shape;
+    state->normact.rows = layout_floats(layout, groups * NORMACT_ROWS * shape->stride);
     if (shape->norm != NORM_NONE) {
-        state->stage.gamma = state->gamma = layout_floats(layout, values);
-        state->stage.beta = state->beta = layout_floats(layout, values);
+        state->normact.gamma = state->gamma = layout_floats(layout, values);
+        state->normact.beta = state->beta = layout_floats(layout, values);
     }
     if (shape->norm != NORM_NONE && pass->flags & PASS_TANGENT) {
-        state->stage.tangent_gamma = state->tangent_gamma = layout_floats(layout, values);
-        state->stage.tangent_beta = state->tangent_beta = layout_floats(layout, values);
+        state->normact.tangent_gamma = state->tangent_gamma = layout_floats(layout, values);
+        state->normact.tangent_beta = state->tangent_beta = layout_floats(layout, values);
     }
-    state->stage.moments =
-        layout_doubles(layout, pass->most_blocks * STAGE_MOMENTS * shape->stride);
-    state->stage.sums = layout_doubles(layout, pass->most_blocks * STAGE_SUMS * shape->stride);
+    state->normact.moments =
+        layout_doubles(layout, pass->most_blocks * NORMACT_MOMENTS * shape->stride);
+    state->normact.sums = layout_doubles(layout, pass->most_blocks * NORMACT_SUMS * shape->stride);
 }
 
 static bool statistics(const struct layer *layer, struct network_statistics *where)
 {
     const struct shape *shape = layer->shape;
 
-    if (shape->stage.norm != NORM_BATCH)
+    if (shape->normact.norm != NORM_BATCH)
         return false;
-    *where = (struct network_statistics){.channels = shape->stage.channels,
-                                         .steps = shape->stage.steps,
+    *where = (struct network_statistics){.channels = shape->normact.channels,
+                                         .steps = shape->normact.steps,
                                          .gamma = shape->gamma,
                                          .beta = shape->beta,
                                          .mean = shape->mean,
@@ -109,9 +109,9 @@ static void match(struct pass *pass, const struct layer *layer, const struct mat
 {
     const struct shape *shape = layer->shape;
 
-    pass->backend->stage_match(stage_of(pass, layer), weight, matching->squared,
-                               pass->forward.buffers + shape->mean,
-                               pass->forward.buffers + shape->variance, sum);
+    pass->backend->normact_match(normact_of(pass, layer), weight, matching->squared,
+                                 pass->forward.buffers + shape->mean,
+                                 pass->forward.buffers + shape->variance, sum);
 }
 
 /* ---- Phases ---- */
@@ -120,7 +120,7 @@ static void match(struct pass *pass, const struct layer *layer, const struct mat
 static void pad_rows(const struct pass *pass, const struct layer *layer, const float *from,
                      float *to)
 {
-    const struct stage_shape *shape = &shape_of(layer)->stage;
+    const struct normact_shape *shape = &shape_of(layer)->normact;
 
     if (shape->norm == NORM_LAYER)
         pass->backend->transpose(1, shape->channels, shape->steps, from, 0, shape->steps, to, 0,
@@ -132,68 +132,68 @@ static void pad_rows(const struct pass *pass, const struct layer *layer, const f
 static void forward_prepare(struct pass *pass, const struct layer *layer)
 {
     const struct state *state = layer_state(pass, layer);
-    struct stage *stage = stage_of(pass, layer);
+    struct normact *normact = normact_of(pass, layer);
 
-    stage->samples = pass->forward.count;
-    stage->blocks = pass->blocks;
-    stage->batch = shape_of(layer)->stage.norm == NORM_BATCH && pass->forward.training;
-    stage->measured =
-        stage->batch || (shape_of(layer)->stage.norm == NORM_BATCH && pass->forward.statistics);
-    if (stage->measured)
-        pass->backend->zero(stage->moments, stage->blocks * STAGE_MOMENTS *
-                                                shape_of(layer)->stage.stride *
-                                                sizeof *stage->moments);
+    normact->samples = pass->forward.count;
+    normact->blocks = pass->blocks;
+    normact->batch = shape_of(layer)->normact.norm == NORM_BATCH && pass->forward.training;
+    normact->measured =
+        normact->batch || (shape_of(layer)->normact.norm == NORM_BATCH && pass->forward.statistics);
+    if (normact->measured)
+        pass->backend->zero(normact->moments, normact->blocks * NORMACT_MOMENTS *
+                                                  shape_of(layer)->normact.stride *
+                                                  sizeof *normact->moments);
     if (normalises(layer) && !pass->forward.same_parameters) {
         pad_rows(pass, layer, pass->forward.parameters + shape_of(layer)->gamma, state->gamma);
         pad_rows(pass, layer, pass->forward.parameters + shape_of(layer)->beta, state->beta);
     }
     /* Known before the first sample: running statistics, or none.  Measuring the batch besides, for
      * pass_match, then holds nothing up. */
-    if (!stage->batch)
-        pass->backend->stage_reduce(stage, pass->forward.buffers + shape_of(layer)->mean,
-                                    pass->forward.buffers + shape_of(layer)->variance);
+    if (!normact->batch)
+        pass->backend->normact_reduce(normact, pass->forward.buffers + shape_of(layer)->mean,
+                                      pass->forward.buffers + shape_of(layer)->variance);
 }
 
 static void forward_reduce(struct pass *pass, const struct layer *layer)
 {
     float *buffers = pass->forward.buffers;
-    struct stage *stage = stage_of(pass, layer);
+    struct normact *normact = normact_of(pass, layer);
 
-    pass->backend->stage_reduce(stage, buffers + shape_of(layer)->mean,
-                                buffers + shape_of(layer)->variance);
-    if (stage->batch && pass->forward.momentum > 0)
-        pass->backend->stage_update_running(stage, pass->forward.momentum,
-                                            buffers + shape_of(layer)->mean,
-                                            buffers + shape_of(layer)->variance);
+    pass->backend->normact_reduce(normact, buffers + shape_of(layer)->mean,
+                                  buffers + shape_of(layer)->variance);
+    if (normact->batch && pass->forward.momentum > 0)
+        pass->backend->normact_update_running(normact, pass->forward.momentum,
+                                              buffers + shape_of(layer)->mean,
+                                              buffers + shape_of(layer)->variance);
 }
 
 static void forward_sums(struct pass *pass, const struct layer *layer, const struct span *span)
 {
-    pass->backend->stage_moments(stage_of(pass, layer), span->block, span->first, span->count,
-                                 tensor_value(pass, layer->inputs[0], span->first));
+    pass->backend->normact_moments(normact_of(pass, layer), span->block, span->first, span->count,
+                                   tensor_value(pass, layer->inputs[0], span->first));
 }
 
 static void forward_apply(struct pass *pass, const struct layer *layer, const struct span *span)
 {
-    pass->backend->stage_forward(stage_of(pass, layer), span->first, span->count,
-                                 tensor_value(pass, layer->inputs[0], span->first),
-                                 tensor_value(pass, layer->output, span->first));
+    pass->backend->normact_forward(normact_of(pass, layer), span->first, span->count,
+                                   tensor_value(pass, layer->inputs[0], span->first),
+                                   tensor_value(pass, layer->output, span->first));
 }
 
 /* The place of this layer's sums is shared by all phases. */
 static void zero_sums(struct pass *pass, const struct layer *layer)
 {
-    struct stage *stage = stage_of(pass, layer);
+    struct normact *normact = normact_of(pass, layer);
 
-    pass->backend->zero(stage->sums, stage->blocks * STAGE_SUMS * shape_of(layer)->stage.stride *
-                                         sizeof *stage->sums);
+    pass->backend->zero(normact->sums, normact->blocks * NORMACT_SUMS *
+                                           shape_of(layer)->normact.stride * sizeof *normact->sums);
 }
 
 /* norm=layer: the partial gradients of gamma, then of beta, (steps, stride) each. */
 static float *partial_gamma(const struct pass *pass, const struct layer *layer,
                             const struct span *span)
 {
-    return shape_of(layer)->stage.norm == NORM_LAYER ? partial_gradient(pass, layer, span) : NULL;
+    return shape_of(layer)->normact.norm == NORM_LAYER ? partial_gradient(pass, layer, span) : NULL;
 }
 
 static float *partial_beta(const struct pass *pass, const struct layer *layer,
@@ -201,31 +201,31 @@ static float *partial_beta(const struct pass *pass, const struct layer *layer,
 {
     float *gamma = partial_gamma(pass, layer, span);
 
-    return gamma ? gamma + shape_of(layer)->stage.steps * shape_of(layer)->stage.stride : NULL;
+    return gamma ? gamma + shape_of(layer)->normact.steps * shape_of(layer)->normact.stride : NULL;
 }
 
 static void backward_prepare(struct pass *pass, const struct layer *layer)
 {
-    struct stage *stage = stage_of(pass, layer);
+    struct normact *normact = normact_of(pass, layer);
 
     zero_sums(pass, layer);
-    if (pass->backward.statistics && stage->measured)
-        pass->backend->stage_statistics_gradient(
-            stage, pass->backward.statistics + shape_of(layer)->mean,
+    if (pass->backward.statistics && normact->measured)
+        pass->backend->normact_statistics_gradient(
+            normact, pass->backward.statistics + shape_of(layer)->mean,
             pass->backward.statistics + shape_of(layer)->variance);
-    stage->summed = false;
-    if (!stage->batch)
-        pass->backend->stage_backward_reduce(stage, NULL, NULL);
-    stage->summed = layer->type->wants_sums(pass, layer, BACKWARD);
+    normact->summed = false;
+    if (!normact->batch)
+        pass->backend->normact_backward_reduce(normact, NULL, NULL);
+    normact->summed = layer->type->wants_sums(pass, layer, BACKWARD);
 }
 
 static void backward_sums(struct pass *pass, const struct layer *layer, const struct span *span)
 {
-    pass->backend->stage_backward_sums(stage_of(pass, layer), span->block, span->first, span->count,
-                                       tensor_value(pass, layer->inputs[0], span->first),
-                                       tensor_gradient(pass, layer->output, span),
-                                       partial_gamma(pass, layer, span),
-                                       partial_beta(pass, layer, span));
+    pass->backend->normact_backward_sums(
+        normact_of(pass, layer), span->block, span->first, span->count,
+        tensor_value(pass, layer->inputs[0], span->first),
+        tensor_gradient(pass, layer->output, span), partial_gamma(pass, layer, span),
+        partial_beta(pass, layer, span));
 }
 
 static float *gradient_or_null(const struct pass *pass, const struct layer *layer, size_t offset)
@@ -236,24 +236,24 @@ static float *gradient_or_null(const struct pass *pass, const struct layer *laye
 
 static void backward_reduce(struct pass *pass, const struct layer *layer)
 {
-    pass->backend->stage_backward_reduce(stage_of(pass, layer),
-                                         gradient_or_null(pass, layer, shape_of(layer)->gamma),
-                                         gradient_or_null(pass, layer, shape_of(layer)->beta));
+    pass->backend->normact_backward_reduce(normact_of(pass, layer),
+                                           gradient_or_null(pass, layer, shape_of(layer)->gamma),
+                                           gradient_or_null(pass, layer, shape_of(layer)->beta));
 }
 
 static void backward_apply(struct pass *pass, const struct layer *layer, const struct span *span)
 {
-    pass->backend->stage_backward(stage_of(pass, layer), span->first, span->count,
-                                  tensor_value(pass, layer->inputs[0], span->first),
-                                  tensor_gradient(pass, layer->output, span),
-                                  input_gradient(pass, layer, 0, span));
+    pass->backend->normact_backward(normact_of(pass, layer), span->first, span->count,
+                                    tensor_value(pass, layer->inputs[0], span->first),
+                                    tensor_gradient(pass, layer->output, span),
+                                    input_gradient(pass, layer, 0, span));
     input_gradient_end(pass, layer, 0, span);
 }
 
 /* norm=layer: back into PyTorch's order. */
 static void store_gradient(struct pass *pass, const struct layer *layer)
 {
-    const struct stage_shape *shape = &shape_of(layer)->stage;
+    const struct normact_shape *shape = &shape_of(layer)->normact;
     const float *gamma = pass->partial + layer->gradient,
                 *beta = gamma + shape->steps * shape->stride;
 
@@ -268,7 +268,7 @@ static void store_gradient(struct pass *pass, const struct layer *layer)
 static void tangent_prepare(struct pass *pass, const struct layer *layer)
 {
     const struct state *state = layer_state(pass, layer);
-    const struct stage_shape *shape = &shape_of(layer)->stage;
+    const struct normact_shape *shape = &shape_of(layer)->normact;
     size_t bytes =
         shape->stride * (shape->norm == NORM_LAYER ? shape->steps : 1) * sizeof *state->gamma;
 
@@ -283,43 +283,44 @@ static void tangent_prepare(struct pass *pass, const struct layer *layer)
         pass->backend->zero(state->tangent_beta, bytes);
     }
     if (!layer->type->wants_sums(pass, layer, TANGENT_FORWARD))
-        pass->backend->stage_tangent_reduce(stage_of(pass, layer));
+        pass->backend->normact_tangent_reduce(normact_of(pass, layer));
 }
 
 static void tangent_sums(struct pass *pass, const struct layer *layer, const struct span *span)
 {
-    pass->backend->stage_tangent_sums(stage_of(pass, layer), span->block, span->first, span->count,
-                                      tensor_value(pass, layer->inputs[0], span->first),
-                                      tensor_tangent(pass, layer->inputs[0], span->first));
+    pass->backend->normact_tangent_sums(normact_of(pass, layer), span->block, span->first,
+                                        span->count,
+                                        tensor_value(pass, layer->inputs[0], span->first),
+                                        tensor_tangent(pass, layer->inputs[0], span->first));
 }
 
 static void tangent_reduce(struct pass *pass, const struct layer *layer)
 {
-    pass->backend->stage_tangent_reduce(stage_of(pass, layer));
+    pass->backend->normact_tangent_reduce(normact_of(pass, layer));
 }
 
 static void tangent_apply(struct pass *pass, const struct layer *layer, const struct span *span)
 {
-    pass->backend->stage_tangent_forward(stage_of(pass, layer), span->first, span->count,
-                                         tensor_value(pass, layer->inputs[0], span->first),
-                                         tensor_tangent(pass, layer->inputs[0], span->first),
-                                         tensor_tangent(pass, layer->output, span->first));
+    pass->backend->normact_tangent_forward(normact_of(pass, layer), span->first, span->count,
+                                           tensor_value(pass, layer->inputs[0], span->first),
+                                           tensor_tangent(pass, layer->inputs[0], span->first),
+                                           tensor_tangent(pass, layer->output, span->first));
 }
 
 static void tangent_backward_prepare(struct pass *pass, const struct layer *layer)
 {
-    struct stage *stage = stage_of(pass, layer);
+    struct normact *normact = normact_of(pass, layer);
 
     zero_sums(pass, layer);
-    if (!stage->batch)
-        pass->backend->stage_tangent_backward_reduce(stage, NULL, NULL);
+    if (!normact->batch)
+        pass->backend->normact_tangent_backward_reduce(normact, NULL, NULL);
 }
 
 static void tangent_backward_sums(struct pass *pass, const struct layer *layer,
                                   const struct span *span)
 {
-    pass->backend->stage_tangent_backward_sums(
-        stage_of(pass, layer), span->block, span->first, span->count,
+    pass->backend->normact_tangent_backward_sums(
+        normact_of(pass, layer), span->block, span->first, span->count,
         tensor_value(pass, layer->inputs[0], span->first),
         tensor_tangent(pass, layer->inputs[0], span->first),
         tensor_gradient(pass, layer->output, span),
@@ -329,44 +330,44 @@ static void tangent_backward_sums(struct pass *pass, const struct layer *layer,
 
 static void tangent_backward_reduce(struct pass *pass, const struct layer *layer)
 {
-    pass->backend->stage_tangent_backward_reduce(
-        stage_of(pass, layer), gradient_or_null(pass, layer, shape_of(layer)->gamma),
+    pass->backend->normact_tangent_backward_reduce(
+        normact_of(pass, layer), gradient_or_null(pass, layer, shape_of(layer)->gamma),
         gradient_or_null(pass, layer, shape_of(layer)->beta));
 }
 
 static void tangent_backward_apply(struct pass *pass, const struct layer *layer,
                                    const struct span *span)
 {
-    pass->backend->stage_tangent_backward(stage_of(pass, layer), span->first, span->count,
-                                          tensor_value(pass, layer->inputs[0], span->first),
-                                          tensor_tangent(pass, layer->inputs[0], span->first),
-                                          tensor_gradient(pass, layer->output, span),
-                                          tensor_tangent_gradient(pass, layer->output, span),
-                                          input_gradient_again(pass, layer, 0, span),
-                                          input_tangent_gradient(pass, layer, 0, span));
+    pass->backend->normact_tangent_backward(normact_of(pass, layer), span->first, span->count,
+                                            tensor_value(pass, layer->inputs[0], span->first),
+                                            tensor_tangent(pass, layer->inputs[0], span->first),
+                                            tensor_gradient(pass, layer->output, span),
+                                            tensor_tangent_gradient(pass, layer->output, span),
+                                            input_gradient_again(pass, layer, 0, span),
+                                            input_tangent_gradient(pass, layer, 0, span));
     input_tangent_gradient_end(pass, layer, 0, span);
 }
 
 static bool wants_sums(const struct pass *pass, const struct layer *layer, enum phase phase)
 {
-    const struct stage *stage = stage_of(pass, layer);
+    const struct normact *normact = normact_of(pass, layer);
 
-    if (shape_of(layer)->stage.norm == NORM_NONE)
+    if (shape_of(layer)->normact.norm == NORM_NONE)
         return false;
-    if (shape_of(layer)->stage.norm != NORM_BATCH)
+    if (shape_of(layer)->normact.norm != NORM_BATCH)
         return true;
     if (phase == FORWARD)
-        return stage->measured;
+        return normact->measured;
     if (phase == TANGENT_FORWARD)
-        return stage->batch;
-    return stage->batch || pass->backward.parameters;
+        return normact->batch;
+    return normact->batch || pass->backward.parameters;
 }
 
 /* Means over the batch must be complete; those of one sample are. */
 static bool waits(const struct pass *pass, const struct layer *layer, enum phase phase)
 {
     (void)phase;
-    return stage_of(pass, layer)->batch;
+    return normact_of(pass, layer)->batch;
 }
 
 static const struct layer_type type = {
@@ -424,13 +425,13 @@ struct error *build_normact(struct network *network, const char *module, enum no
     TRY(add_layer(network, &type, &out, &layer));
     add_input(network, layer, input, 0);
     shape = layer->shape;
-    shape->stage = (struct stage_shape){.norm = norm,
-                                        .act = act,
-                                        .pool = pool,
-                                        .steps = in.steps,
-                                        .pooled = out.steps,
-                                        .channels = in.channels,
-                                        .stride = in.stride};
+    shape->normact = (struct normact_shape){.norm = norm,
+                                            .act = act,
+                                            .pool = pool,
+                                            .steps = in.steps,
+                                            .pooled = out.steps,
+                                            .channels = in.channels,
+                                            .stride = in.stride};
     *output = layer->output;
     if (norm == NORM_NONE)
         return NULL;
