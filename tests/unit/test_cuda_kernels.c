@@ -527,6 +527,40 @@ static void normacts_write_nothing_behind_their_results(void **state)
     free_both(&sums);
 }
 
+/* One sample less than there is room for: the last stays as it was. */
+static void pooling_of_all_steps_is_that_of_the_processor(void **state)
+{
+    enum { ROOM = 4, COUNT = 3, STEPS = 9, STRIDE = 48, GAP = 16 };
+    enum { LONG = STEPS * STRIDE + GAP, SHORT = STRIDE + GAP };
+    const struct backend *const backends[] = {gpu(), backend_cpu()};
+
+    (void)state;
+    for (int i = 0; i < 2; i++) {
+        struct pool_shape shape = {
+            i ? POOL_MAX : POOL_MEAN, STEPS, STRIDE, LONG, LONG, SHORT, SHORT};
+        struct both in = both_normal(ROOM * LONG, 1), rin = both_normal(ROOM * LONG, 2);
+        struct both dout = both_normal(ROOM * SHORT, 3), out = both_normal(ROOM * SHORT, 4);
+        struct both rout = both_normal(ROOM * SHORT, 5), din = both_normal(ROOM * LONG, 6);
+        struct both index = both_normal(ROOM * STRIDE, 7);
+
+        for (int k = 0; k < 2; k++) {
+#define ON(array) (k ? (array).on_cpu : (array).on_gpu)
+            backends[k]->pool_steps(&shape, COUNT, ON(in), ON(index), ON(out));
+            backends[k]->pool_steps_tangent(&shape, COUNT, ON(rin), ON(index), ON(rout));
+            backends[k]->pool_steps_backward(&shape, COUNT, ON(dout), ON(index), ON(din));
+#undef ON
+        }
+        fetch_both(&index);
+        assert_memory_equal(index.seen, index.on_cpu, ROOM * STRIDE * sizeof(int32_t));
+        assert_close(&out, 1e-6);
+        assert_close(&rout, 1e-6);
+        assert_close(&din, 1e-6);
+        struct both *const freed[] = {&in, &rin, &dout, &out, &rout, &din, &index};
+        for (size_t k = 0; k < sizeof freed / sizeof freed[0]; k++)
+            free_both(freed[k]);
+    }
+}
+
 /* ---- Small grids ---- */
 
 static void grids_too_small_for_the_work_go_round(void **state)
@@ -599,6 +633,7 @@ int main(void)
         cmocka_unit_test(convolutions_of_any_shape_are_those_of_the_processor),
         cmocka_unit_test(convolutions_that_cudnn_does_not_have_are_made_of_products),
         cmocka_unit_test(normacts_write_nothing_behind_their_results),
+        cmocka_unit_test(pooling_of_all_steps_is_that_of_the_processor),
         cmocka_unit_test(grids_too_small_for_the_work_go_round),
         cmocka_unit_test(memory_that_is_not_there_is_told),
         cmocka_unit_test(the_first_fault_is_kept_and_told),
