@@ -8,8 +8,9 @@
  *     backward weight x and the gradient of y, both (N, 1, steps + 2h, .), with padding h: the halo
  *                     of the gradient is zero and adds nothing
  *
- * so that every tensor is dense, and only forward algorithms and those for weights are needed.
- * Weights are (out, 1, kernel, in), NHWC too.
+ * so that every tensor is dense, and only forward algorithms and those for weights are needed. What
+ * is not dense, because a tensor is also read by a convolution with another halo, is copied.
+ * Weights are (out, 1, taps, in), NHWC too.  An even kernel gets a tap of zeros in front.
  *
  * cuDNN is asked for its algorithms in the order that it expects to be fastest, which depends on
  * nothing but the shapes and the GPU; the first that always gives the same bits is taken.  TF32 is
@@ -30,9 +31,14 @@ static size_t round_up(size_t value)
     return (value + BACKEND_CHANNELS - 1) / BACKEND_CHANNELS * BACKEND_CHANNELS;
 }
 
+static size_t taps_of(const struct conv1d_shape *shape)
+{
+    return shape->kernel | 1;
+}
+
 static size_t halo_of(const struct conv1d_shape *shape)
 {
-    return (shape->kernel - 1) / 2;
+    return shape->kernel / 2;
 }
 
 /* With kernel 1, steps are rows of a product. */
@@ -41,32 +47,24 @@ static bool is_linear(const struct conv1d_shape *shape)
     return shape->kernel == 1;
 }
 
-/* What all of this relies on. */
-static bool is_dense(const struct conv1d_shape *shape)
-{
-    size_t width = shape->steps + 2 * halo_of(shape);
-
-    return shape->input_sample == width * shape->input_stride &&
-           shape->output_sample == shape->steps * shape->output_stride &&
-           shape->input_gradient_sample == shape->steps * shape->input_stride &&
-           shape->output_gradient_sample == width * shape->output_stride;
-}
-
 /* ---- Kernels ---- */
 
-/* to[(o * kernel + k) * ins + i] = weight of output o, tap k, input i; zero where there is none.
- * from_o and from_i say where outputs and inputs are in the weights; turned: taps backwards. */
-KERNEL pack_kernel(size_t outs, size_t kernel, size_t ins, size_t outputs, size_t inputs,
-                   size_t from_o, size_t from_i, bool turned, const float *weight, float *to)
+/* to[(o * taps + k) * ins + i] = weight of output o, tap k, input i; zero where there is none.
+ * from_o and from_i say where outputs and inputs are in the weights; turned: taps backwards; empty:
+ * taps of zeros in front. */
+KERNEL pack_kernel(size_t outs, size_t taps, size_t ins, size_t outputs, size_t inputs,
+                   size_t from_o, size_t from_i, bool turned, size_t empty, const float *weight,
+                   float *to)
 {
     THREADS
     {
-        for (EACH_ROW(row, outs * kernel)) {
-            size_t o = row / kernel, k = row % kernel, tap = turned ? kernel - 1 - k : k;
+        for (EACH_ROW(row, outs * taps)) {
+            size_t o = row / taps, k = row % taps, tap = turned ? taps - 1 - k : k;
 
             for (EACH(i, ins))
-                to[row * ins + i] =
-                    o < outputs && i < inputs ? weight[o * from_o + i * from_i + tap] : 0.0f;
+                to[row * ins + i] = o < outputs && i < inputs && tap >= empty
+                                        ? weight[o * from_o + i * from_i + tap - empty]
+                                        : 0.0f;
         }
     }
 }
@@ -81,16 +79,16 @@ KERNEL pack_bias_kernel(size_t outs, size_t outputs, const float *bias, float *t
 }
 
 /* Back into (outputs, inputs, kernel). */
-KERNEL unpack_kernel(size_t outputs, size_t kernel, size_t inputs, size_t ins,
+KERNEL unpack_kernel(size_t outputs, size_t kernel, size_t inputs, size_t taps, size_t ins,
                      const float *gradient, float *dweight)
 {
     THREADS
     {
         for (EACH_ROW(row, outputs * kernel)) {
-            size_t o = row / kernel, k = row % kernel;
+            size_t o = row / kernel, k = row % kernel, tap = k + taps - kernel;
 
             for (EACH(i, inputs))
-                dweight[(o * inputs + i) * kernel + k] = gradient[row * ins + i];
+                dweight[(o * inputs + i) * kernel + k] = gradient[(o * taps + tap) * ins + i];
         }
     }
 }
@@ -154,7 +152,7 @@ KERNEL add_column_sums_kernel(size_t parts, size_t columns, const double *partia
 static size_t panel(const struct conv1d_shape *shape)
 {
     return round_up(shape->output_stride) +
-           shape->kernel * shape->input_stride * shape->output_stride;
+           taps_of(shape) * shape->input_stride * shape->output_stride;
 }
 
 static void pack(const struct conv1d_shape *shape, const float *weight, const float *bias,
@@ -162,28 +160,27 @@ static void pack(const struct conv1d_shape *shape, const float *weight, const fl
 {
     size_t kernel = shape->kernel, ins = shape->input_stride, outs = shape->output_stride;
     size_t of_output = shape->inputs * kernel, of_input = kernel;
+    size_t taps = taps_of(shape), empty = taps - kernel;
 
-    if (!is_dense(shape))
-        cuda_fault("convolutions", "have gaps that cuDNN is not told of");
     if (forward) {
         LAUNCH(pack_bias_kernel, along(outs), LINE, outs, shape->outputs, bias, forward);
-        LAUNCH(pack_kernel, across(ins, outs * kernel, 1), dim3(WIDE, HIGH), outs, kernel, ins,
-               shape->outputs, shape->inputs, of_output, of_input, false, weight,
+        LAUNCH(pack_kernel, across(ins, outs * taps, 1), dim3(WIDE, HIGH), outs, taps, ins,
+               shape->outputs, shape->inputs, of_output, of_input, false, empty, weight,
                forward + round_up(outs));
     }
     if (!backward)
         return;
     if (is_linear(shape)) /* the same weights: the product turns them round */
-        LAUNCH(pack_kernel, across(ins, outs, 1), dim3(WIDE, HIGH), outs, kernel, ins,
-               shape->outputs, shape->inputs, of_output, of_input, false, weight, backward);
+        LAUNCH(pack_kernel, across(ins, outs, 1), dim3(WIDE, HIGH), outs, taps, ins, shape->outputs,
+               shape->inputs, of_output, of_input, false, empty, weight, backward);
     else
-        LAUNCH(pack_kernel, across(outs, ins * kernel, 1), dim3(WIDE, HIGH), ins, kernel, outs,
-               shape->inputs, shape->outputs, of_input, of_output, true, weight, backward);
+        LAUNCH(pack_kernel, across(outs, ins * taps, 1), dim3(WIDE, HIGH), ins, taps, outs,
+               shape->inputs, shape->outputs, of_input, of_output, true, empty, weight, backward);
 }
 
 static size_t gradient(const struct conv1d_shape *shape)
 {
-    return (shape->kernel * shape->input_stride + 1) * shape->output_stride;
+    return (taps_of(shape) * shape->input_stride + 1) * shape->output_stride;
 }
 
 static void unpack(const struct conv1d_shape *shape, const float *from, float *dweight,
@@ -192,9 +189,9 @@ static void unpack(const struct conv1d_shape *shape, const float *from, float *d
     size_t kernel = shape->kernel, ins = shape->input_stride;
 
     LAUNCH(unpack_kernel, across(shape->inputs, shape->outputs * kernel, 1), dim3(WIDE, HIGH),
-           shape->outputs, kernel, shape->inputs, ins, from, dweight);
+           shape->outputs, kernel, shape->inputs, taps_of(shape), ins, from, dweight);
     LAUNCH(pack_bias_kernel, along(shape->outputs), LINE, shape->outputs, shape->outputs,
-           from + kernel * ins * shape->output_stride, dbias);
+           from + taps_of(shape) * ins * shape->output_stride, dbias);
 }
 
 /* ---- Plans of cuDNN ---- */
@@ -390,36 +387,78 @@ static void multiply(const struct conv1d_shape *shape, size_t rows, const float 
                        in, (int)shape->input_stride, &one, out, (int)shape->output_stride));
 }
 
+/* (count, steps + 2 halo, stride) of samples that lie `sample` floats apart, from the first real
+ * step on, as one dense array that begins with the halo: itself, or a copy.  NULL if there is no
+ * memory. */
+static const float *dense(size_t count, size_t steps, size_t halo, size_t stride, size_t sample,
+                          const float *from, enum scratch_kind kind)
+{
+    size_t floats = (steps + 2 * halo) * stride;
+
+    if (sample == floats)
+        return from - halo * stride;
+    float *copy = (float *)cuda_scratch(kind, count * floats * sizeof *copy);
+    if (copy)
+        cuda_move_rows(count, floats, from - halo * stride, sample, copy, floats, false);
+    return copy;
+}
+
+/* Where to write (count, steps, stride): the place itself if it is dense, or scratch memory, from
+ * where done() takes it there. */
+static float *dense_output(size_t count, size_t floats, size_t sample, float *to)
+{
+    return sample == floats ? to
+                            : (float *)cuda_scratch(SCRATCH_OUTPUT, count * floats * sizeof(float));
+}
+
+static void done(size_t count, size_t floats, size_t sample, const float *from, bool add, float *to)
+{
+    if (from != to)
+        cuda_move_rows(count, floats, from, floats, to, sample, add);
+}
+
 static void forward(const struct conv1d_shape *shape, size_t count, const float *in,
                     const float *panel_, bool add, float *out)
 {
-    size_t rows = count * shape->steps, outs = shape->output_stride, halo = halo_of(shape);
+    size_t steps = shape->steps, rows = count * steps, halo = halo_of(shape);
+    size_t ins = shape->input_stride, outs = shape->output_stride;
     const float *weights = panel_ + round_up(outs);
-    struct product product = {false,         count, shape->steps + 2 * halo, shape->steps,
-                              shape->kernel, 0,     shape->input_stride,     outs};
+    struct product product = {false, count, steps + 2 * halo, steps, taps_of(shape), 0, ins, outs};
+    const float *x = dense(count, steps, halo, ins, shape->input_sample, in, SCRATCH_INPUT);
+    float *y = dense_output(count, steps * outs, shape->output_sample, out);
 
+    if (!x || !y)
+        return;
     if (!add)
-        LAUNCH(fill_bias_kernel, across(outs, rows, 1), dim3(WIDE, HIGH), rows, outs, panel_, out);
+        LAUNCH(fill_bias_kernel, across(outs, rows, 1), dim3(WIDE, HIGH), rows, outs, panel_, y);
+    else if (y != out)
+        CUDA(cudaMemsetAsync(y, 0, rows * outs * sizeof *y, cuda_stream()));
     if (is_linear(shape))
-        multiply(shape, rows, in, weights, out);
+        multiply(shape, rows, x, weights, y);
     else
-        convolve(&product, in - halo * shape->input_stride, weights, 1.0f, out);
+        convolve(&product, x, weights, 1.0f, y);
+    done(count, steps * outs, shape->output_sample, y, add, out);
 }
 
 static void backward_input(const struct conv1d_shape *shape, size_t count, const float *dout,
                            const float *panel_, bool add, float *din)
 {
     size_t ins = shape->input_stride, outs = shape->output_stride, halo = halo_of(shape);
-    struct product product = {false, count, shape->steps + 2 * halo, shape->steps, shape->kernel, 0,
-                              outs,  ins};
-    const float one = 1.0f, beta = add ? 1.0f : 0.0f;
+    size_t steps = shape->steps;
+    struct product product = {false, count, steps + 2 * halo, steps, taps_of(shape), 0, outs, ins};
+    const float *dy =
+        dense(count, steps, halo, outs, shape->output_gradient_sample, dout, SCRATCH_INPUT);
+    float *dx = dense_output(count, steps * ins, shape->input_gradient_sample, din);
+    const float one = 1.0f, beta = add && dx == din ? 1.0f : 0.0f;
 
+    if (!dy || !dx)
+        return;
     if (is_linear(shape))
-        CUBLAS(cublasSgemm(cuda_cublas(), CUBLAS_OP_N, CUBLAS_OP_N, (int)ins,
-                           (int)(count * shape->steps), (int)outs, &one, panel_, (int)ins, dout,
-                           (int)outs, &beta, din, (int)ins));
+        CUBLAS(cublasSgemm(cuda_cublas(), CUBLAS_OP_N, CUBLAS_OP_N, (int)ins, (int)(count * steps),
+                           (int)outs, &one, panel_, (int)ins, dy, (int)outs, &beta, dx, (int)ins));
     else
-        convolve(&product, dout - halo * outs, panel_, beta, din);
+        convolve(&product, dy, panel_, beta, dx);
+    done(count, steps * ins, shape->input_gradient_sample, dx, add, din);
 }
 
 static void add_bias_gradient(size_t rows, size_t columns, const float *dout, float *dbias)
@@ -438,19 +477,23 @@ static void backward_weight(const struct conv1d_shape *shape, size_t count, cons
                             const float *dout, bool bias, float *to)
 {
     size_t ins = shape->input_stride, outs = shape->output_stride, halo = halo_of(shape);
-    size_t width = shape->steps + 2 * halo;
-    struct product product = {true, count, width, width, shape->kernel, halo, ins, outs};
+    size_t steps = shape->steps, width = steps + 2 * halo, taps = taps_of(shape);
+    struct product product = {true, count, width, width, taps, halo, ins, outs};
+    const float *x = dense(count, steps, halo, ins, shape->input_sample, in, SCRATCH_INPUT);
+    const float *dy =
+        dense(count, steps, halo, outs, shape->output_gradient_sample, dout, SCRATCH_OUTPUT);
     const float one = 1.0f;
 
-    if (is_linear(shape)) {
+    if (!x || !dy)
+        return;
+    if (is_linear(shape))
         CUBLAS(cublasSgemm(cuda_cublas(), CUBLAS_OP_N, CUBLAS_OP_T, (int)ins, (int)outs,
-                           (int)(count * shape->steps), &one, in, (int)ins, dout, (int)outs, &one,
-                           to, (int)ins));
-    } else {
-        add_weights(&product, in - halo * ins, dout - halo * outs, to);
-    }
+                           (int)(count * steps), &one, x, (int)ins, dy, (int)outs, &one, to,
+                           (int)ins));
+    else
+        add_weights(&product, x, dy, to);
     if (bias) /* the halo adds nothing */
-        add_bias_gradient(count * width, outs, dout - halo * outs, to + shape->kernel * ins * outs);
+        add_bias_gradient(count * width, outs, dy, to + taps * ins * outs);
 }
 
 void cuda_fill_convolutions(struct backend *backend)

@@ -413,7 +413,8 @@ extern "C" __attribute__((visibility("default"))) int shapecond_cuda_open(
     cuda_fill_memory(&backend);
     cuda_fill_moves(&backend);
     cuda_fill_convolutions(&backend);
-    cuda_fill_stages(&backend);
+    cuda_fill_normact(&backend);
+    cuda_fill_pooling(&backend);
     cuda_fill_tangents(&backend);
     cuda_fill_losses(&backend);
     result->backend = &backend;

@@ -29,9 +29,14 @@ cublasHandle_t cuda_cublas(void);
 cudnnHandle_t cuda_cudnn(void);
 
 /* Scratch memory of at least that many bytes, valid until the next call; NULL if there is none,
- * which is remembered.  Two kinds: for the products of cuDNN, and for sums. */
-enum scratch_kind { SCRATCH_PRODUCT, SCRATCH_SUMS, SCRATCH_KINDS };
+ * which is remembered.  For the products of cuDNN, for sums, and for dense copies of what goes into
+ * a convolution and comes out of it. */
+enum scratch_kind { SCRATCH_PRODUCT, SCRATCH_SUMS, SCRATCH_INPUT, SCRATCH_OUTPUT, SCRATCH_KINDS };
 void *cuda_scratch(enum scratch_kind kind, size_t bytes);
+
+/* out[n][0..columns) = in[n][0..columns), or added to it, for rows that lie apart. */
+void cuda_move_rows(size_t count, size_t columns, const float *in, size_t in_sample, float *out,
+                    size_t out_sample, bool add);
 
 /* Zeroed memory; NULL if there is none. */
 void *cuda_memory(size_t bytes);
@@ -42,7 +47,8 @@ void *cuda_copy(const void *host, size_t bytes);
 void cuda_fill_memory(struct backend *backend);
 void cuda_fill_moves(struct backend *backend);
 void cuda_fill_convolutions(struct backend *backend);
-void cuda_fill_stages(struct backend *backend);
+void cuda_fill_normact(struct backend *backend);
+void cuda_fill_pooling(struct backend *backend);
 void cuda_fill_tangents(struct backend *backend);
 void cuda_fill_losses(struct backend *backend);
 const struct transform_device *cuda_transform(void);

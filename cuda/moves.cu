@@ -184,18 +184,23 @@ static dim3 row_grid(size_t count, size_t columns)
     return dim3(blocks_of(columns, LINE, MOST_LINES), blocks_of(count, 1, MOST_GRID));
 }
 
+void cuda_move_rows(size_t count, size_t columns, const float *in, size_t in_sample, float *out,
+                    size_t out_sample, bool add)
+{
+    LAUNCH(copy_rows_kernel, row_grid(count, columns), LINE, count, columns, in, in_sample, out,
+           out_sample, add);
+}
+
 static void copy_rows(size_t count, size_t columns, const float *in, size_t in_sample, float *out,
                       size_t out_sample)
 {
-    LAUNCH(copy_rows_kernel, row_grid(count, columns), LINE, count, columns, in, in_sample, out,
-           out_sample, false);
+    cuda_move_rows(count, columns, in, in_sample, out, out_sample, false);
 }
 
 static void add_rows(size_t count, size_t columns, const float *in, size_t in_sample, float *out,
                      size_t out_sample)
 {
-    LAUNCH(copy_rows_kernel, row_grid(count, columns), LINE, count, columns, in, in_sample, out,
-           out_sample, true);
+    cuda_move_rows(count, columns, in, in_sample, out, out_sample, true);
 }
 
 static void gather(size_t count, size_t words, const void *in, const size_t *order,

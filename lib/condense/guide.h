@@ -11,7 +11,7 @@
 #include <stddef.h>
 
 #include "error.h"
-#include "nn/network.h"
+#include "nn/pass.h"
 #include "nn/teacher.h"
 
 struct guide {

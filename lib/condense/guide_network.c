@@ -87,6 +87,7 @@ struct error *guide_from_teacher(const struct teacher *teacher, struct guide *gu
 {
     const struct architecture *shape = &teacher->network->architecture;
     struct network_guide *state = calloc(1, sizeof *state);
+    struct network_statistics statistics;
 
     if (!state)
         return error_memory("the teacher");
@@ -95,7 +96,7 @@ struct error *guide_from_teacher(const struct teacher *teacher, struct guide *gu
                             .length = shape->length,
                             .classes = shape->classes,
                             .features = shape->features,
-                            .statistics = shape->norm == NORM_BATCH,
+                            .statistics = network_statistics(teacher->network, 0, &statistics),
                             .side_by_side = !teacher->network->backend->whole_batch,
                             .backend = teacher->network->backend,
                             .state = state,

@@ -14,7 +14,7 @@
 
 #include "condense/guide.h"
 #include "error.h"
-#include "nn/network.h"
+#include "nn/pass.h"
 #include "shapelets/transform.h"
 
 struct objective_options {

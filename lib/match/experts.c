@@ -10,7 +10,7 @@
 #include "base/parallel.h"
 #include "base/random.h"
 #include "ckpt.h"
-#include "nn/backend_cpu.h"
+#include "nn/backend.h"
 #include "nn/checkpoint.h"
 #include "nn/memory.h"
 #include "nn/optimiser.h"

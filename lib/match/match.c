@@ -12,7 +12,7 @@
 #include "learn/student.h"
 #include "match/method.h"
 #include "match/start.h"
-#include "nn/backend_cpu.h"
+#include "nn/backend.h"
 #include "nn/checkpoint.h"
 #include "nn/memory.h"
 

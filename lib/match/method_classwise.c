@@ -6,7 +6,7 @@
 #include "base/parallel.h"
 #include "match/classwise.h"
 #include "match/method.h"
-#include "nn/backend_cpu.h"
+#include "nn/backend.h"
 
 /* Real series of each class that the statistics of batch normalisation are taken from. */
 enum { STATISTICS_SERIES = 16 };
@@ -177,6 +177,7 @@ static void take_statistics(struct classwise *c)
 {
     const struct class_lists *lists = &c->problem->lists;
     struct random_stream stream = stream_of(c, lists->classes);
+    struct network_statistics normalised;
     size_t count = 0;
     struct model_batch batch = {.x = c->statistics,
                                 .parameters = c->parameters,
@@ -184,7 +185,7 @@ static void take_statistics(struct classwise *c)
                                 .training = true,
                                 .momentum = 1};
 
-    if (c->model.architecture.norm != NORM_BATCH)
+    if (!network_statistics(c->model.network, 0, &normalised))
         return;
     for (size_t v = 0; v < lists->classes; v++)
         count += draw_class(lists, v, STATISTICS_SERIES, &stream, c->slot[0].scratch,

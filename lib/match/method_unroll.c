@@ -9,7 +9,7 @@
 #include "base/parallel.h"
 #include "match/method.h"
 #include "match/unroll.h"
-#include "nn/backend_cpu.h"
+#include "nn/backend.h"
 
 /* Students there are, and windows of one step: work for that many cores. */
 enum { STUDENTS = 4, WINDOWS = 2 };

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "match/spectrum.h"
-#include "nn/backend_cpu.h"
+#include "nn/backend.h"
 #include "nn/memory.h"
 
 /* What a tower is given and gives, on a device that has memory of its own. */

@@ -17,7 +17,7 @@
 
 #include "error.h"
 #include "nn/loss.h"
-#include "nn/network.h"
+#include "nn/pass.h"
 
 enum { MODEL_TOWERS = 2 };
 

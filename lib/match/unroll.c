@@ -8,90 +8,41 @@
 #include "match/unroll.h"
 
 #include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "nn/memory.h"
 #include "nn/optimiser.h"
+#include "nn/pass.h"
 
 /* As of batch normalisation in PyTorch. */
 static const double epsilon = 1e-5;
-
-/* Where one batch normalisation has its values, for each of its channels. */
-struct normalisation_place {
-    size_t channels;
-    size_t gamma, beta;    /* in the parameters */
-    size_t mean, variance; /* in the buffers */
-    double values;         /* that a mean is taken over, in a batch of all condensed series */
-};
 
 struct unroll {
     const struct network *network;
     struct unroll_options options;
     struct pass *pass;   /* of the condensed series */
     struct pass *scorer; /* of real ones */
-    size_t normalisations;
-    struct normalisation_place *places;
+    bool normalised;     /* the network has batch statistics */
     const struct backend *backend;
     /* Memory of the backend: */
-    float *points;                       /* (window, parameters): t_0 .. t_N-1 */
-    float *gradient, *costate, *moving;  /* (parameters): grad L or a product; l; w */
-    float *statistics, *aims;            /* (buffers) */
-    float *step_x, *step_features;       /* as the set */
-    float *logits, *dlogits, *rdlogits;  /* (series, V) */
-    float *step_targets, *score_dlogits; /* (series, V), (batch, V) */
+    float *points;                           /* (window, parameters): t_0 .. t_N-1 */
+    float *gradient, *adjoint;               /* (parameters): grad L or a product; l */
+    float *velocity_adjoint;                 /* (parameters): w */
+    float *statistics, *statistics_gradient; /* (buffers) */
+    float *step_x, *step_features;           /* as the set */
+    float *logits, *dlogits, *rdlogits;      /* (series, V) */
+    float *step_targets, *score_dlogits;     /* (series, V), (batch, V) */
     /* Copies of the caller's arrays, on a device that has memory of its own. */
     struct unroll_set set, gradients;
     float *parameters, *velocity;
     float *real_x, *real_features;
     int32_t *real_labels;
     /* Copies of what the device has, for the host. */
-    float *host_parameters, *host_costate, *host_statistics, *host_aims;
+    float *host_parameters, *host_adjoint, *host_statistics, *host_statistics_gradient;
 };
 
 /* ---- Memory ---- */
-
-/* The parameter or buffer that stands beside `name` with another ending. */
-static size_t beside(const struct network *network, const char *name, const char *ending)
-{
-    char other[sizeof network->parameters->name];
-    size_t stem = (size_t)(strrchr(name, '.') + 1 - name);
-    const struct network_view *view;
-    bool in_buffers;
-
-    snprintf(other, sizeof other, "%.*s%s", (int)stem, name, ending);
-    view = network_find(network, other, &in_buffers);
-    return view->offset;
-}
-
-/* Batch normalisation follows each convolution, and pooling each normalisation. */
-static struct error *find_normalisations(struct unroll *u)
-{
-    const struct network *network = u->network;
-    size_t steps = network->architecture.length;
-
-    u->places = calloc(network->buffer_views + 1, sizeof *u->places);
-    if (!u->places)
-        return error_memory("statistics");
-    for (size_t i = 0; i < network->buffer_views; i++) {
-        const struct network_view *view = &network->buffers[i];
-        const char *name = view->name;
-
-        if (!strstr(name, ".running_mean"))
-            continue;
-        u->places[u->normalisations++] =
-            (struct normalisation_place){.channels = view->count,
-                                         .gamma = beside(network, name, "weight"),
-                                         .beta = beside(network, name, "bias"),
-                                         .mean = view->offset,
-                                         .variance = beside(network, name, "running_var"),
-                                         .values = (double)(u->options.series * steps)};
-        if (network->architecture.pool != POOL_NONE)
-            steps /= 2;
-    }
-    return NULL;
-}
 
 static struct error *make_arrays(struct unroll *u)
 {
@@ -107,10 +58,10 @@ static struct error *make_arrays(struct unroll *u)
     } arrays[] = {
         {&u->points, u->options.window * parameters},
         {&u->gradient, parameters},
-        {&u->costate, parameters},
-        {&u->moving, parameters},
+        {&u->adjoint, parameters},
+        {&u->velocity_adjoint, parameters},
         {&u->statistics, buffers},
-        {&u->aims, buffers},
+        {&u->statistics_gradient, buffers},
         {&u->step_x, floats},
         {&u->step_features, features},
         {&u->logits, logits},
@@ -141,11 +92,11 @@ static struct error *make_arrays(struct unroll *u)
         return NULL;
     u->real_labels = u->backend->allocate(real * sizeof *u->real_labels);
     u->host_parameters = calloc(parameters, sizeof(float));
-    u->host_costate = calloc(parameters, sizeof(float));
+    u->host_adjoint = calloc(parameters, sizeof(float));
     u->host_statistics = calloc(buffers, sizeof(float));
-    u->host_aims = calloc(buffers, sizeof(float));
-    return u->real_labels && u->host_parameters && u->host_costate && u->host_statistics &&
-                   u->host_aims
+    u->host_statistics_gradient = calloc(buffers, sizeof(float));
+    return u->real_labels && u->host_parameters && u->host_adjoint && u->host_statistics &&
+                   u->host_statistics_gradient
                ? NULL
                : error_memory("a window of training");
 }
@@ -153,7 +104,6 @@ static struct error *make_arrays(struct unroll *u)
 static struct error *make(struct unroll *u)
 {
     TRY(make_arrays(u));
-    TRY(find_normalisations(u));
     TRY(pass_new(u->network, u->options.series, PASS_BACKWARD | PASS_TANGENT, &u->pass));
     return pass_new(u->network, u->options.batch, PASS_BACKWARD, &u->scorer);
 }
@@ -162,6 +112,7 @@ struct error *unroll_new(const struct network *network, const struct unroll_opti
                          struct unroll **result)
 {
     struct unroll *u = calloc(1, sizeof *u);
+    struct network_statistics statistics;
     struct error *error;
 
     if (!u)
@@ -169,6 +120,7 @@ struct error *unroll_new(const struct network *network, const struct unroll_opti
     u->network = network;
     u->backend = network->backend;
     u->options = *options;
+    u->normalised = network_statistics(network, 0, &statistics);
     error = make(u);
     if (error) {
         unroll_free(u);
@@ -186,13 +138,12 @@ void unroll_free(struct unroll *unroll)
         return;
     pass_free(u->pass);
     pass_free(u->scorer);
-    free(u->places);
     void *const memory[] = {u->points,
                             u->gradient,
-                            u->costate,
-                            u->moving,
+                            u->adjoint,
+                            u->velocity_adjoint,
                             u->statistics,
-                            u->aims,
+                            u->statistics_gradient,
                             u->step_x,
                             u->step_features,
                             u->logits,
@@ -214,9 +165,9 @@ void unroll_free(struct unroll *unroll)
     for (size_t i = 0; i < sizeof memory / sizeof memory[0]; i++)
         u->backend->release(memory[i]);
     free(u->host_parameters);
-    free(u->host_costate);
+    free(u->host_adjoint);
     free(u->host_statistics);
-    free(u->host_aims);
+    free(u->host_statistics_gradient);
     free(u);
 }
 
@@ -365,7 +316,7 @@ void unroll_train(struct unroll *unroll, const struct unroll_set *set,
 /* ---- What it came to ---- */
 
 /* The loss on real series, with the statistics of the condensed ones; its gradient with respect to
- * the parameters alone goes to the costate. */
+ * the parameters alone goes to the adjoint. */
 static double score(struct unroll *u, const struct unroll_set *set, const struct unroll_batch *real,
                     const float *parameters)
 {
@@ -378,11 +329,11 @@ static double score(struct unroll *u, const struct unroll_set *set, const struct
                               .parameters = parameters,
                               .buffers = u->statistics};
     struct targets targets = {.labels = real->labels};
-    struct backward backward = {.logits = u->score_dlogits, .parameters = u->costate};
+    struct backward backward = {.logits = u->score_dlogits, .parameters = u->adjoint};
     double loss, *value = pass_values(u->scorer);
 
     measure.momentum = 1; /* the statistics become those of the set */
-    if (u->normalisations)
+    if (u->normalised)
         pass_forward(u->pass, &measure);
     u->backend->loss(&cross_entropy, real->count, classes, pass_forward(u->scorer, &forward),
                      &targets, u->score_dlogits, NULL, value, NULL);
@@ -391,27 +342,27 @@ static double score(struct unroll *u, const struct unroll_set *set, const struct
     return loss;
 }
 
-/* The loss depends on the statistics as it does on gamma and beta of their normalisation: from
- * a = gamma (z - mean) / sqrt(variance + epsilon) + beta follows
+/* Gradients of the loss on real series with respect to the statistics of the condensed ones, from
+ * those of gamma and beta of the same normalisation: a = gamma (z - mean) / sqrt(variance +
+ * epsilon)
+ * + beta gives
  *     dL/dmean = -gamma / sqrt(variance + epsilon) dL/dbeta
  *     dL/dvariance = -gamma / (2 (variance + epsilon)) dL/dgamma
- * From there it goes back through the condensed series: pass_match with squared norms adds
- * 2 weight (mean - aim) to the gradient of a mean, so aims are put where that is what is wanted,
- * far enough away not to lose digits.  The variance in use is the unbiased one, that which is
- * matched is not. */
-static void set_aims(const struct normalisation_place *p, double far, const float *parameters,
-                     const float *costate, const float *statistics, float *aims)
+ * The variance in use is the unbiased one, that which a pass measures is not. */
+static void set_statistics_gradient(const struct unroll *u, const struct network_statistics *p,
+                                    const float *parameters, const float *adjoint,
+                                    const float *statistics, float *gradient)
 {
-    double unbiased = p->values > 1 ? p->values / (p->values - 1) : 1;
+    double values = (double)(u->options.series * p->steps);
+    double unbiased = values > 1 ? values / (values - 1) : 1;
 
     for (size_t c = 0; c < p->channels; c++) {
         double variance = statistics[p->variance + c] + epsilon;
         double gamma = parameters[p->gamma + c];
-        double dmean = -gamma / sqrt(variance) * costate[p->beta + c];
-        double dvariance = -gamma / (2 * variance) * costate[p->gamma + c] * unbiased;
 
-        aims[p->mean + c] = (float)(statistics[p->mean + c] - far * dmean);
-        aims[p->variance + c] = (float)(statistics[p->variance + c] / unbiased - far * dvariance);
+        gradient[p->mean + c] = (float)(-gamma / sqrt(variance) * adjoint[p->beta + c]);
+        gradient[p->variance + c] =
+            (float)(-gamma / (2 * variance) * adjoint[p->gamma + c] * unbiased);
     }
 }
 
@@ -422,55 +373,53 @@ static const float *seen(const struct unroll *u, const float *memory, float *cop
     return u->backend->host_memory ? memory : copy;
 }
 
-static void differentiate_statistics(struct unroll *u, const struct unroll_set *set,
-                                     const float *parameters, struct unroll_set *gradient)
+/* Adds what reaches the condensed series and the parameters through the batch statistics, which
+ * score() has just measured with u->pass. */
+static void differentiate_statistics(struct unroll *u, const float *parameters,
+                                     struct unroll_set *gradient)
 {
-    static const double far = 1e4;
-    struct matching matching = {.weight = 0.5 / far, .first = 1, .squared = true};
-    struct forward forward = forward_of_set(u, set, parameters);
-    struct backward backward = {
-        .logits = u->dlogits, .parameters = u->gradient, .x = u->step_x, .features = NULL};
     size_t values = u->network->parameter_count, buffers = u->network->buffer_count;
     const float *host_parameters = seen(u, parameters, u->host_parameters, values);
-    const float *costate = seen(u, u->costate, u->host_costate, values);
+    const float *adjoint = seen(u, u->adjoint, u->host_adjoint, values);
     const float *statistics = seen(u, u->statistics, u->host_statistics, buffers);
-    float *aims = u->backend->host_memory ? u->aims : u->host_aims;
+    float *host_gradient =
+        u->backend->host_memory ? u->statistics_gradient : u->host_statistics_gradient;
+    struct network_statistics place;
 
-    for (size_t i = 0; i < u->normalisations; i++)
-        set_aims(&u->places[i], far, host_parameters, costate, statistics, aims);
-    give(u, aims, u->aims, buffers);
-    forward.buffers = u->aims;
-    forward.statistics = true;
+    for (size_t i = 0; network_statistics(u->network, i, &place); i++)
+        set_statistics_gradient(u, &place, host_parameters, adjoint, statistics, host_gradient);
+    give(u, host_gradient, u->statistics_gradient, buffers);
     u->backend->zero(u->dlogits, logit_floats(u) * sizeof *u->dlogits);
-    pass_forward(u->pass, &forward);
-    pass_match(u->pass, &matching, pass_values(u->pass));
-    pass_backward(u->pass, &backward);
-    add(u, values, u->gradient, u->costate);
+    pass_backward(u->pass, &(struct backward){.logits = u->dlogits,
+                                              .statistics = u->statistics_gradient,
+                                              .parameters = u->gradient,
+                                              .x = u->step_x});
+    add(u, values, u->gradient, u->adjoint);
     add(u, series_floats(u), u->step_x, gradient->x);
 }
 
 /* ---- And back ---- */
 
-/* Adds what one step of training has to do with the costate, which goes to the step's start. */
+/* Adds what one step of training has to do with the adjoint, which goes to the step's start. */
 static void go_back(struct unroll *u, const struct unroll_set *set, const float *point, double rate,
                     struct unroll_set *gradient)
 {
     size_t parameters = u->network->parameter_count;
-    struct tangent tangent = {.parameters = u->moving};
+    struct tangent tangent = {.parameters = u->velocity_adjoint};
     struct targets targets = {.values = set->targets};
     struct backward backward = {.logits = u->rdlogits,
                                 .parameters = u->gradient,
                                 .x = u->step_x,
                                 .features = set->features ? u->step_features : NULL};
 
-    u->backend->combine(parameters, (float)u->options.momentum, u->moving, -(float)rate,
-                        u->costate);
+    u->backend->combine(parameters, (float)u->options.momentum, u->velocity_adjoint, -(float)rate,
+                        u->adjoint);
     differentiate(u, set, point, true);
     u->backend->loss_tangent(&u->options.loss, u->options.series, u->network->architecture.classes,
                              u->logits, &targets, pass_tangent_forward(u->pass, &tangent), NULL,
                              u->rdlogits, u->step_targets);
     pass_tangent_backward(u->pass, &backward);
-    add(u, parameters, u->gradient, u->costate);
+    add(u, parameters, u->gradient, u->adjoint);
     add(u, series_floats(u), u->step_x, gradient->x);
     add(u, logit_floats(u), u->step_targets, gradient->targets);
     if (set->features)
@@ -489,7 +438,7 @@ static struct unroll_set place_gradient(const struct unroll *u, const struct unr
     backend->zero(placed.targets, logit_floats(u) * sizeof *placed.targets);
     if (placed.features)
         backend->zero(placed.features, feature_floats(u) * sizeof *placed.features);
-    backend->zero(u->moving, u->network->parameter_count * sizeof *u->moving);
+    backend->zero(u->velocity_adjoint, u->network->parameter_count * sizeof *u->velocity_adjoint);
     return placed;
 }
 
@@ -510,8 +459,8 @@ double unroll_window(struct unroll *unroll, const struct unroll_set *host_set,
     }
     gradient = place_gradient(u, host_gradient);
     loss = score(u, &set, &real, student.parameters);
-    if (u->normalisations)
-        differentiate_statistics(u, &set, student.parameters, &gradient);
+    if (u->normalised)
+        differentiate_statistics(u, student.parameters, &gradient);
     for (size_t i = u->options.window; i-- > 0;)
         go_back(u, &set, u->points + i * parameters, rate_at(u, first + i), &gradient);
     take_student(u, &student, host_student);

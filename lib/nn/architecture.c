@@ -1,5 +1,5 @@
-/* The text form of an architecture: a backbone, then word=value pairs in any order.  One table
- * holds the words, so that reading, writing and messages cannot disagree. */
+/* The text form of an architecture.  The tables of words say how each is read, written and checked,
+ * so that the three cannot disagree. */
 #include "nn/architecture.h"
 
 #include <stdbool.h>
@@ -8,92 +8,94 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "nn/backend.h"
+#include "nn/family.h"
 
-static const char *const norm_names[] = {"none", "batch", "instance", "layer", NULL};
-static const char *const act_names[] = {"relu", "leaky", "sigmoid", NULL};
-static const char *const pool_names[] = {"none", "max", "mean", NULL};
+static const struct family *const families[] = {&family_cnn, &family_fcn, &family_resnet};
 
-struct word {
-    const char *name;
-    size_t offset;
-    const char *const *values; /* NULL: a number */
-    size_t smallest, largest;
-    bool of_data; /* 0 while unknown, and then not written */
+enum { FAMILIES = sizeof families / sizeof families[0] };
+
+const char *const family_norms[] = {"none", "batch", "instance", "layer", NULL};
+const char *const family_activations[] = {"relu", "leaky", "sigmoid", NULL};
+const char *const family_poolings[] = {"none", "max", "mean", NULL};
+const char *const family_ends[] = {"flatten", "max", "mean", NULL};
+
+/* The numbers of the data, which all families have; 0 while unknown, and then not written. */
+static const struct word data_words[] = {
+    {.name = "channels", .smallest = 1, .largest = 1 << 20, .help = "channels of the series"},
+    {.name = "length", .smallest = 1, .largest = 1 << 24, .help = "steps of the series"},
+    {.name = "classes", .smallest = 1, .largest = 1 << 20, .help = "classes, the outputs"},
+    {.name = "features", .smallest = 0, .largest = 1 << 20, .help = "shapelet distances"},
 };
 
-#define NUMBER(field, smallest, largest, of_data)                                                  \
-    {                                                                                              \
-#field, offsetof(struct architecture, field), NULL, smallest, largest, of_data             \
-    }
-#define CHOICE(field, values)                                                                      \
-    {                                                                                              \
-#field, offsetof(struct architecture, field), values, 0, 0, false                          \
-    }
+enum { DATA_WORDS = sizeof data_words / sizeof data_words[0] };
 
-static const struct word words[] = {
-    NUMBER(depth, 1, 16, false),
-    NUMBER(width, 1, BACKEND_MOST_CHANNELS, false),
-    NUMBER(kernel, 1, 255, false),
-    CHOICE(norm, norm_names),
-    CHOICE(act, act_names),
-    CHOICE(pool, pool_names),
-    NUMBER(channels, 1, 1 << 20, true),
-    NUMBER(length, 1, 1 << 24, true),
-    NUMBER(classes, 1, 1 << 20, true),
-    NUMBER(features, 0, 1 << 20, true),
-};
-
-enum { WORDS = sizeof words / sizeof words[0] };
-
-/* Enumerations are read and written through this: they have the size of an int. */
-static size_t get(const struct architecture *architecture, const struct word *word)
+/* Word i of an architecture, and its place: those of the family, then those of the data. */
+static const struct word *word_at(const struct architecture *architecture, size_t i, size_t **value)
 {
-    const char *at = (const char *)architecture + word->offset;
+    struct architecture *a = (struct architecture *)(uintptr_t)architecture;
+    size_t *const of_data[] = {&a->channels, &a->length, &a->classes, &a->features};
+    size_t own = 0;
 
-    return word->values ? (size_t) * (const int *)at : *(const size_t *)at;
+    while (a->family->words[own].name)
+        own++;
+    if (i >= own + DATA_WORDS)
+        return NULL;
+    *value = i < own ? &a->values[i] : of_data[i - own];
+    return i < own ? &a->family->words[i] : &data_words[i - own];
 }
 
-static void set(struct architecture *architecture, const struct word *word, size_t value)
+static bool is_of_data(const struct word *word)
 {
-    char *at = (char *)architecture + word->offset;
+    return word >= data_words && word < data_words + DATA_WORDS;
+}
 
-    if (word->values)
-        *(int *)at = (int)value;
-    else
-        *(size_t *)at = value;
+static struct architecture default_of(const struct family *family)
+{
+    struct architecture architecture = {.family = family};
+
+    for (size_t i = 0; family->words[i].name; i++)
+        architecture.values[i] = family->words[i].standard;
+    return architecture;
 }
 
 struct architecture architecture_default(void)
 {
-    return (struct architecture){.backbone = BACKBONE_CNN,
-                                 .depth = 3,
-                                 .width = 32,
-                                 .kernel = 3,
-                                 .norm = NORM_BATCH,
-                                 .act = ACTIVATION_RELU,
-                                 .pool = POOL_MAX};
+    return default_of(families[0]);
 }
 
-static struct error *parse_value(const struct word *word, const char *text, size_t *value)
+size_t architecture_value(const struct architecture *architecture, const char *name)
+{
+    const struct word *word;
+    size_t *value;
+
+    for (size_t i = 0; (word = word_at(architecture, i, &value)); i++)
+        if (strcmp(word->name, name) == 0)
+            return *value;
+    return 0;
+}
+
+/* ---- Reading ---- */
+
+static struct error *parse_choice(const struct word *word, const char *text, size_t *value)
+{
+    char choices[128] = "";
+
+    for (size_t i = 0; word->choices[i]; i++) {
+        if (strcmp(text, word->choices[i]) == 0) {
+            *value = i;
+            return NULL;
+        }
+        snprintf(choices + strlen(choices), sizeof choices - strlen(choices), "%s%s", i ? ", " : "",
+                 word->choices[i]);
+    }
+    return error_make("network: %s=%s: expected one of %s", word->name, text, choices);
+}
+
+static struct error *parse_number(const struct word *word, const char *text, size_t *value)
 {
     char *end;
-    unsigned long long number;
+    unsigned long long number = strtoull(text, &end, 10);
 
-    if (word->values) {
-        char choices[128] = "";
-
-        for (size_t i = 0; word->values[i]; i++) {
-            if (strcmp(text, word->values[i]) == 0) {
-                *value = i;
-                return NULL;
-            }
-            snprintf(choices + strlen(choices), sizeof choices - strlen(choices), "%s%s",
-                     i ? ", " : "", word->values[i]);
-        }
-        return error_make("network: %s=%s: expected one of %s", word->name, text, choices);
-    }
-    number = strtoull(text, &end, 10);
     if (text[0] < '0' || text[0] > '9' || *end || number < word->smallest || number > word->largest)
         return error_make("network: %s=%s: expected a whole number from %zu to %zu", word->name,
                           text, word->smallest, word->largest);
@@ -101,100 +103,119 @@ static struct error *parse_value(const struct word *word, const char *text, size
     return NULL;
 }
 
-static struct error *parse_word(char *text, bool seen[WORDS], struct architecture *architecture)
+static struct error *parse_word(char *text, bool seen[ARCHITECTURE_WORDS + DATA_WORDS],
+                                struct architecture *architecture)
 {
     char *equals = strchr(text, '=');
+    const struct word *word;
+    size_t *value;
 
     if (!equals)
         return error_make("network: \"%s\" is not word=value", text);
     *equals = '\0';
-    for (size_t i = 0; i < WORDS; i++) {
-        size_t value = 0;
-
-        if (strcmp(text, words[i].name) != 0)
+    for (size_t i = 0; (word = word_at(architecture, i, &value)); i++) {
+        if (strcmp(text, word->name) != 0)
             continue;
         if (seen[i])
             return error_make("network: %s is given twice", text);
         seen[i] = true;
-        TRY(parse_value(&words[i], equals + 1, &value));
-        set(architecture, &words[i], value);
-        return NULL;
+        return word->choices ? parse_choice(word, equals + 1, value)
+                             : parse_number(word, equals + 1, value);
     }
     return error_make("network: unknown word \"%s\"", text);
 }
 
+/* "cnn", "cnn or fcn", "cnn, fcn or resnet". */
+static void list_families(char *text, size_t size)
+{
+    size_t used = 0;
+
+    for (size_t i = 0; i < FAMILIES; i++)
+        used += (size_t)snprintf(text + used, size - used, "%s%s",
+                                 i == 0              ? ""
+                                 : i + 1 == FAMILIES ? " or "
+                                                     : ", ",
+                                 families[i]->name);
+}
+
+static struct error *find_family(const char *name, const struct family **family)
+{
+    char names[128];
+
+    for (size_t i = 0; name && i < FAMILIES; i++)
+        if (strcmp(name, families[i]->name) == 0) {
+            *family = families[i];
+            return NULL;
+        }
+    list_families(names, sizeof names);
+    return error_make("network: expected a description that begins with %s, got \"%s\"", names,
+                      name ? name : "");
+}
+
+static struct error *check_odd(const struct architecture *architecture)
+{
+    const struct word *word;
+    size_t *value;
+
+    for (size_t i = 0; (word = word_at(architecture, i, &value)); i++)
+        if (word->odd && *value % 2 == 0)
+            return error_make("network: %s=%zu: expected an odd number", word->name, *value);
+    return NULL;
+}
+
 struct error *architecture_parse(const char *text, struct architecture *architecture)
 {
-    struct architecture parsed = architecture_default();
-    bool seen[WORDS] = {false};
+    const struct family *family = NULL;
+    struct architecture parsed;
+    bool seen[ARCHITECTURE_WORDS + DATA_WORDS] = {false};
     char copy[4 * ARCHITECTURE_TEXT], *rest, *token;
 
     if (strlen(text) >= sizeof copy)
         return error_make("network: description is too long");
     strcpy(copy, text);
-    token = strtok_r(copy, " \t\r\n", &rest);
-    if (!token || strcmp(token, "cnn") != 0)
-        return error_make("network: expected a description that begins with cnn, got \"%s\"",
-                          token ? token : "");
+    TRY(find_family(strtok_r(copy, " \t\r\n", &rest), &family));
+    parsed = default_of(family);
     while ((token = strtok_r(NULL, " \t\r\n", &rest)))
         TRY(parse_word(token, seen, &parsed));
-    if (parsed.kernel % 2 == 0)
-        return error_make("network: kernel=%zu: expected an odd number", parsed.kernel);
+    TRY(check_odd(&parsed));
     *architecture = parsed;
     return NULL;
 }
 
+/* ---- Writing and checking ---- */
+
 void architecture_print(const struct architecture *architecture, char text[ARCHITECTURE_TEXT])
 {
-    size_t used = (size_t)snprintf(text, ARCHITECTURE_TEXT, "cnn");
+    size_t used = (size_t)snprintf(text, ARCHITECTURE_TEXT, "%s", architecture->family->name);
+    const struct word *word;
+    size_t *value;
 
-    for (size_t i = 0; i < WORDS; i++) {
-        size_t value = get(architecture, &words[i]);
-
-        if (words[i].of_data && value == 0)
+    for (size_t i = 0; (word = word_at(architecture, i, &value)); i++) {
+        if ((is_of_data(word) && *value == 0) || (word->unwritten && *value == word->standard))
             continue;
-        if (words[i].values)
-            used += (size_t)snprintf(text + used, ARCHITECTURE_TEXT - used, " %s=%s", words[i].name,
-                                     words[i].values[value]);
+        if (word->choices)
+            used += (size_t)snprintf(text + used, ARCHITECTURE_TEXT - used, " %s=%s", word->name,
+                                     word->choices[*value]);
         else
-            used += (size_t)snprintf(text + used, ARCHITECTURE_TEXT - used, " %s=%zu",
-                                     words[i].name, value);
+            used += (size_t)snprintf(text + used, ARCHITECTURE_TEXT - used, " %s=%zu", word->name,
+                                     *value);
     }
-}
-
-size_t architecture_steps(const struct architecture *architecture, size_t blocks)
-{
-    size_t steps = architecture->length;
-
-    for (size_t i = 0; architecture->pool != POOL_NONE && i < blocks; i++)
-        steps /= 2;
-    return steps;
-}
-
-size_t architecture_embedding(const struct architecture *architecture)
-{
-    return architecture->features +
-           architecture->width * architecture_steps(architecture, architecture->depth);
 }
 
 struct error *architecture_check(const struct architecture *architecture)
 {
-    for (size_t i = 0; i < WORDS; i++) {
-        size_t value = get(architecture, &words[i]);
+    const struct word *word;
+    size_t *value;
 
-        if (words[i].values)
+    for (size_t i = 0; (word = word_at(architecture, i, &value)); i++) {
+        if (word->choices)
             continue;
-        if (words[i].of_data && value == 0 && words[i].smallest > 0)
-            return error_make("network: %s is not known", words[i].name);
-        if (value < words[i].smallest || value > words[i].largest)
+        if (is_of_data(word) && *value == 0 && word->smallest > 0)
+            return error_make("network: %s is not known", word->name);
+        if (*value < word->smallest || *value > word->largest)
             return error_make("network: %s=%zu: expected a whole number from %zu to %zu",
-                              words[i].name, value, words[i].smallest, words[i].largest);
+                              word->name, *value, word->smallest, word->largest);
     }
-    if (architecture->kernel % 2 == 0)
-        return error_make("network: kernel=%zu: expected an odd number", architecture->kernel);
-    if (architecture_steps(architecture, architecture->depth) == 0)
-        return error_make("network: series of %zu steps vanish under %zu poolings by 2: use a "
-                          "smaller depth or pool=none",
-                          architecture->length, architecture->depth);
-    return NULL;
+    TRY(check_odd(architecture));
+    return architecture->family->check ? architecture->family->check(architecture) : NULL;
 }

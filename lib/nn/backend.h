@@ -8,8 +8,8 @@
  *   - the distance from one step to the next is a `stride` of floats, the channels rounded up to a
  *     multiple of BACKEND_CHANNELS (but for the series themselves and for the logits); what fills
  * it up never reaches a result;
- *   - operands of convolutions carry a halo of (kernel-1)/2 steps of zeros on either side. Pointers
- *     point to the first real step.
+ *   - operands of convolutions carry a halo of at least kernel/2 steps of zeros on either side.
+ *     Pointers point to the first real step.
  *
  * Blocks.  A batch is cut into blocks of samples, by the problem alone.  Each function works on
  * some consecutive samples; sums over the batch are kept per block and added up in block order by
@@ -27,14 +27,17 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "nn/architecture.h"
 #include "nn/loss.h"
 
 #define BACKEND_CHANNELS      16
 #define BACKEND_MOST_CHANNELS 1024 /* that a convolution inside a network may have */
 
-/* 1-D convolution with same padding; a linear layer is one with kernel 1.
- * in (count, steps, inputs), out (count, steps, outputs). */
+enum normalisation { NORM_NONE, NORM_BATCH, NORM_INSTANCE, NORM_LAYER };
+enum activation { ACTIVATION_RELU, ACTIVATION_LEAKY_RELU, ACTIVATION_SIGMOID, ACTIVATION_NONE };
+enum pooling { POOL_NONE, POOL_MAX, POOL_MEAN };
+
+/* 1-D convolution with same padding, of an even kernel one step more behind than before; a linear
+ * layer is one with kernel 1.  in (count, steps, inputs), out (count, steps, outputs). */
 struct conv1d_shape {
     size_t steps;
     size_t kernel;
@@ -51,7 +54,7 @@ struct conv1d_shape {
  * The mean is taken over the batch and time for each channel (batch), time for each channel and
  * sample (instance), or time and channels for each sample (layer; gamma and beta then have a value
  * for each channel and step).  z and p are (count, steps, stride) and (count, pooled, stride). */
-struct stage_shape {
+struct normact_shape {
     enum normalisation norm;
     enum activation act;
     enum pooling pool;
@@ -63,65 +66,75 @@ struct stage_shape {
     size_t output_gradient_sample; /* gradient of p */
 };
 
-/* Rows of `stride` floats that a stage keeps for each group of values with one mean: one group for
- * the batch, or one for each sample.  With da = dL/da, g = gamma da, and R for tangents:
+/* Pooling of all steps to one: in (count, steps, stride), out (count, 1, stride). */
+struct pool_shape {
+    enum pooling pool; /* max or mean */
+    size_t steps, stride;
+    size_t input_sample;           /* floats from sample to sample: the input and its tangent */
+    size_t input_gradient_sample;  /* its gradient */
+    size_t output_sample;          /* the output and its tangent */
+    size_t output_gradient_sample; /* its gradient */
+};
+
+/* Rows of `stride` floats that a normact layer keeps for each group of values with one mean: one
+ * group for the batch, or one for each sample.  With da = dL/da, g = gamma da, and R for tangents:
  *     dL/dz = scale da + offset + slope (z - mean)
  *     Ra = scale Rz + tangent_offset + tangent_slope (z - mean)          (not for norm=layer) */
-enum stage_row {
-    STAGE_MEAN,
-    STAGE_RSTD,
-    STAGE_SCALE, /* gamma rstd; layer: rstd */
-    STAGE_SHIFT, /* beta - mean gamma rstd; layer: -mean rstd */
-    STAGE_OFFSET,
-    STAGE_SLOPE,
-    STAGE_MEAN_DA,        /* mean of da; layer: of g */
-    STAGE_MEAN_DAX,       /* mean of da xh; layer: of g xh */
-    STAGE_MEAN_GX,        /* mean of g xh; 0 when the statistics are constants */
-    STAGE_TANGENT_MEAN,   /* mean of Rz */
-    STAGE_TANGENT_MEAN_X, /* mean of xh Rz */
-    STAGE_TANGENT_OFFSET,
-    STAGE_TANGENT_SLOPE,
-    STAGE_TANGENT_GAMMA_RSTD, /* Rgamma rstd */
-    STAGE_TANGENT_MEAN_G,     /* mean of Rg */
-    STAGE_TANGENT_MEAN_GX,    /* mean of R(g xh) */
-    STAGE_BATCH_MEAN,         /* of this batch, where they were measured */
-    STAGE_BATCH_VARIANCE,     /* biased */
-    STAGE_MATCH_OFFSET,       /* what the matching of statistics adds to offset and slope */
-    STAGE_MATCH_SLOPE,
-    STAGE_ROWS,
+enum normact_row {
+    NORMACT_MEAN,
+    NORMACT_RSTD,
+    NORMACT_SCALE, /* gamma rstd; layer: rstd */
+    NORMACT_SHIFT, /* beta - mean gamma rstd; layer: -mean rstd */
+    NORMACT_OFFSET,
+    NORMACT_SLOPE,
+    NORMACT_MEAN_DA,        /* mean of da; layer: of g */
+    NORMACT_MEAN_DAX,       /* mean of da xh; layer: of g xh */
+    NORMACT_MEAN_GX,        /* mean of g xh; 0 when the statistics are constants */
+    NORMACT_TANGENT_MEAN,   /* mean of Rz */
+    NORMACT_TANGENT_MEAN_X, /* mean of xh Rz */
+    NORMACT_TANGENT_OFFSET,
+    NORMACT_TANGENT_SLOPE,
+    NORMACT_TANGENT_GAMMA_RSTD, /* Rgamma rstd */
+    NORMACT_TANGENT_MEAN_G,     /* mean of Rg */
+    NORMACT_TANGENT_MEAN_GX,    /* mean of R(g xh) */
+    NORMACT_BATCH_MEAN,         /* of this batch, where they were measured */
+    NORMACT_BATCH_VARIANCE,     /* biased */
+    NORMACT_MATCH_OFFSET,       /* what the matching of statistics adds to offset and slope */
+    NORMACT_MATCH_SLOPE,
+    NORMACT_ROWS,
 };
 
 /* Per-channel moments of z over one block, in double precision, `stride` of each. */
-enum stage_moment {
-    STAGE_COUNT, /* values seen (the same for all channels) */
-    STAGE_BLOCK_MEAN,
-    STAGE_BLOCK_SQUARES, /* squared deviations from it */
-    STAGE_MOMENTS,
+enum normact_moment {
+    NORMACT_COUNT, /* values seen (the same for all channels) */
+    NORMACT_BLOCK_MEAN,
+    NORMACT_BLOCK_SQUARES, /* squared deviations from it */
+    NORMACT_MOMENTS,
 };
 
 /* Per-channel sums over one block. */
-enum stage_sum {
-    STAGE_SUM_A, /* of da, Rz or Rda */
-    STAGE_SUM_B, /* of da xh, xh Rz or R(da xh) */
-    STAGE_SUMS,
+enum normact_sum {
+    NORMACT_SUM_A, /* of da, Rz or Rda */
+    NORMACT_SUM_B, /* of da xh, xh Rz or R(da xh) */
+    NORMACT_SUMS,
 };
 
-/* Everything that the functions of a stage work on.  Sample pointers are moved by the caller to the
- * first sample of the call; `first` is its number in the batch. */
-struct stage {
-    struct stage_shape shape;
+/* Everything that the functions of a normact layer work on.  Sample pointers are moved by the
+ * caller to the first sample of the call; `first` is its number in the batch. */
+struct normact {
+    struct normact_shape shape;
     size_t samples;     /* of the whole batch */
     size_t blocks;      /* that the sums have */
     bool batch;         /* norm=batch: use the statistics of this batch, not the running ones */
-    bool measured;      /* norm=batch: stage_moments ran */
-    bool summed;        /* stage_backward_sums ran */
+    bool measured;      /* norm=batch: normact_moments ran */
+    bool summed;        /* normact_backward_sums ran */
     const float *gamma; /* (stride), or (steps, stride) for norm=layer; padded with zeros */
     const float *beta;
     const float *tangent_gamma; /* same shape: the direction of the tangent */
     const float *tangent_beta;
-    float *rows;     /* (groups, STAGE_ROWS, stride) */
-    double *moments; /* (blocks, STAGE_MOMENTS, stride), zero before stage_moments */
-    double *sums;    /* (blocks, STAGE_SUMS, stride), zero before the ..._sums functions */
+    float *rows;     /* (groups, NORMACT_ROWS, stride) */
+    double *moments; /* (blocks, NORMACT_MOMENTS, stride), zero before normact_moments */
+    double *sums;    /* (blocks, NORMACT_SUMS, stride), zero before the ..._sums functions */
 };
 
 /* One step of an optimiser, as its numbers come out of rate, decay and steps taken (optimiser.c).
@@ -230,47 +243,63 @@ struct backend {
     /* Adds the partial gradients of all blocks, in order, into the first. */
     void (*reduce_blocks)(size_t blocks, size_t floats, float *partial);
 
-    /* A stage.  Moments of z: of each block for norm=batch, of each sample for instance and layer.
+    /* A normact layer.  Moments of z: of each block for norm=batch, of each sample for instance and
+     * layer.
      */
-    void (*stage_moments)(const struct stage *stage, size_t block, size_t first, size_t count,
-                          const float *z);
+    void (*normact_moments)(const struct normact *normact, size_t block, size_t first, size_t count,
+                            const float *z);
     /* The rows, from the moments or from the running statistics (norm=batch; else unused). */
-    void (*stage_reduce)(const struct stage *stage, const float *running_mean,
-                         const float *running_variance);
-    void (*stage_forward)(const struct stage *stage, size_t first, size_t count, const float *z,
-                          float *p);
+    void (*normact_reduce)(const struct normact *normact, const float *running_mean,
+                           const float *running_variance);
+    void (*normact_forward)(const struct normact *normact, size_t first, size_t count,
+                            const float *z, float *p);
     /* running = (1 - momentum) running + momentum measured, the variance unbiased, as PyTorch. */
-    void (*stage_update_running)(const struct stage *stage, float momentum, float *running_mean,
-                                 float *running_variance);
+    void (*normact_update_running)(const struct normact *normact, float momentum,
+                                   float *running_mean, float *running_variance);
     /* Adds to *sum: weight (|mean - running mean| + |variance - running variance|), Euclidean
      * norms, or their squares, of the measured statistics; its gradient becomes part of the next
-     * stage_backward. */
-    void (*stage_match)(const struct stage *stage, double weight, bool squared,
-                        const float *running_mean, const float *running_variance, double *sum);
+     * normact_backward. */
+    void (*normact_match)(const struct normact *normact, double weight, bool squared,
+                          const float *running_mean, const float *running_variance, double *sum);
+    /* The same from the gradients of the measured statistics, mean and biased variance (channels).
+     */
+    void (*normact_statistics_gradient)(const struct normact *normact, const float *dmean,
+                                        const float *dvariance);
 
     /* Sums over da; for norm=layer also the gradients of gamma and beta, added to dgamma and dbeta
      * (steps, stride).  The rows and, for the other norms, the gradients of gamma and beta
      * (channels), written if not NULL.  Then dL/dz. */
-    void (*stage_backward_sums)(const struct stage *stage, size_t block, size_t first, size_t count,
-                                const float *z, const float *dp, float *dgamma, float *dbeta);
-    void (*stage_backward_reduce)(const struct stage *stage, float *dgamma, float *dbeta);
-    void (*stage_backward)(const struct stage *stage, size_t first, size_t count, const float *z,
-                           const float *dp, float *dz);
+    void (*normact_backward_sums)(const struct normact *normact, size_t block, size_t first,
+                                  size_t count, const float *z, const float *dp, float *dgamma,
+                                  float *dbeta);
+    void (*normact_backward_reduce)(const struct normact *normact, float *dgamma, float *dbeta);
+    void (*normact_backward)(const struct normact *normact, size_t first, size_t count,
+                             const float *z, const float *dp, float *dz);
 
     /* The same for tangents. */
-    void (*stage_tangent_sums)(const struct stage *stage, size_t block, size_t first, size_t count,
-                               const float *z, const float *rz);
-    void (*stage_tangent_reduce)(const struct stage *stage);
-    void (*stage_tangent_forward)(const struct stage *stage, size_t first, size_t count,
-                                  const float *z, const float *rz, float *rp);
-    void (*stage_tangent_backward_sums)(const struct stage *stage, size_t block, size_t first,
-                                        size_t count, const float *z, const float *rz,
-                                        const float *dp, const float *rdp, float *rdgamma,
-                                        float *rdbeta);
-    void (*stage_tangent_backward_reduce)(const struct stage *stage, float *rdgamma, float *rdbeta);
-    void (*stage_tangent_backward)(const struct stage *stage, size_t first, size_t count,
-                                   const float *z, const float *rz, const float *dp,
-                                   const float *rdp, float *dz, float *rdz);
+    void (*normact_tangent_sums)(const struct normact *normact, size_t block, size_t first,
+                                 size_t count, const float *z, const float *rz);
+    void (*normact_tangent_reduce)(const struct normact *normact);
+    void (*normact_tangent_forward)(const struct normact *normact, size_t first, size_t count,
+                                    const float *z, const float *rz, float *rp);
+    void (*normact_tangent_backward_sums)(const struct normact *normact, size_t block, size_t first,
+                                          size_t count, const float *z, const float *rz,
+                                          const float *dp, const float *rdp, float *rdgamma,
+                                          float *rdbeta);
+    void (*normact_tangent_backward_reduce)(const struct normact *normact, float *rdgamma,
+                                            float *rdbeta);
+    void (*normact_tangent_backward)(const struct normact *normact, size_t first, size_t count,
+                                     const float *z, const float *rz, const float *dp,
+                                     const float *rdp, float *dz, float *rdz);
+
+    /* Pooling of all steps.  max: index (count, stride) gets the step of each maximum, the first of
+     * equals, and the others read it; mean: NULL. */
+    void (*pool_steps)(const struct pool_shape *shape, size_t count, const float *in,
+                       int32_t *index, float *out);
+    void (*pool_steps_backward)(const struct pool_shape *shape, size_t count, const float *dout,
+                                const int32_t *index, float *din);
+    void (*pool_steps_tangent)(const struct pool_shape *shape, size_t count, const float *rin,
+                               const int32_t *index, float *rout);
 
     /* The functions of loss.h.  loss: value[*index], index NULL being 0; correct: how many. */
     void (*loss)(const struct loss *loss, size_t count, size_t classes, const float *logits,

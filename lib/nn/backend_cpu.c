@@ -319,10 +319,10 @@ static void multiply_samples(size_t count, size_t steps, size_t depth, const flo
 static void conv1d_forward(const struct conv1d_shape *shape, size_t count, const float *in,
                            const float *forward, bool add, float *out)
 {
-    size_t halo = (shape->kernel - 1) / 2;
+    size_t before = (shape->kernel - 1) / 2;
 
     multiply_samples(count, shape->steps, shape->kernel * shape->input_stride,
-                     in - halo * shape->input_stride, shape->input_sample, shape->input_stride,
+                     in - before * shape->input_stride, shape->input_sample, shape->input_stride,
                      forward + round_up(shape->output_stride), shape->output_stride, forward, add,
                      out, shape->output_sample);
 }
@@ -330,10 +330,10 @@ static void conv1d_forward(const struct conv1d_shape *shape, size_t count, const
 static void conv1d_backward_input(const struct conv1d_shape *shape, size_t count, const float *dout,
                                   const float *backward, bool add, float *din)
 {
-    size_t halo = (shape->kernel - 1) / 2;
+    size_t before = shape->kernel / 2;
 
     multiply_samples(count, shape->steps, shape->kernel * shape->output_stride,
-                     dout - halo * shape->output_stride, shape->output_gradient_sample,
+                     dout - before * shape->output_stride, shape->output_gradient_sample,
                      shape->output_stride, backward, shape->input_stride, NULL, add, din,
                      shape->input_gradient_sample);
 }
@@ -347,7 +347,7 @@ static void conv1d_backward_weight(const struct conv1d_shape *shape, size_t coun
                                    const float *dout, bool bias, float *gradient)
 {
     const struct kernels *kernels = cpu_kernels();
-    size_t halo = (shape->kernel - 1) / 2, depth = shape->kernel * shape->input_stride;
+    size_t before = (shape->kernel - 1) / 2, depth = shape->kernel * shape->input_stride;
     size_t in_sample = shape->input_sample, out_sample = shape->output_gradient_sample;
     size_t samples = count, steps = shape->steps;
 
@@ -355,7 +355,7 @@ static void conv1d_backward_weight(const struct conv1d_shape *shape, size_t coun
         steps = count;
         samples = 1;
     }
-    kernels->multiply_transposed(samples, steps, in - halo * shape->input_stride, in_sample,
+    kernels->multiply_transposed(samples, steps, in - before * shape->input_stride, in_sample,
                                  shape->input_stride, depth, dout, out_sample, shape->output_stride,
                                  shape->output_stride, gradient, shape->output_stride);
     for (size_t n = 0; bias && n < samples; n++)
@@ -377,6 +377,56 @@ static void conv1d_unpack(const struct conv1d_shape *shape, const float *gradien
         }
     memcpy(dbias, gradient + kernel * shape->input_stride * shape->output_stride,
            shape->outputs * sizeof *dbias);
+}
+
+/* ---- Pooling ---- */
+
+static void pool_steps(const struct pool_shape *shape, size_t count, const float *in,
+                       int32_t *index, float *out)
+{
+    const struct kernels *kernels = cpu_kernels();
+
+    for (size_t n = 0; n < count; n++, in += shape->input_sample, out += shape->output_sample)
+        if (shape->pool == POOL_MAX)
+            kernels->pool_max(shape->steps, shape->stride, in, index + n * shape->stride, out);
+        else
+            kernels->pool_mean(shape->steps, shape->stride, in, out);
+}
+
+static void pool_steps_backward(const struct pool_shape *shape, size_t count, const float *dout,
+                                const int32_t *index, float *din)
+{
+    size_t steps = shape->steps, stride = shape->stride;
+    float share = 1.0f / (float)steps;
+
+    for (size_t n = 0; n < count; n++, dout += shape->output_gradient_sample) {
+        float *to = din + n * shape->input_gradient_sample;
+
+        if (shape->pool == POOL_MAX) {
+            memset(to, 0, steps * stride * sizeof *to);
+            for (size_t c = 0; c < stride; c++)
+                to[(size_t)index[n * stride + c] * stride + c] = dout[c];
+        } else {
+            for (size_t t = 0; t < steps; t++)
+                for (size_t c = 0; c < stride; c++)
+                    to[t * stride + c] = dout[c] * share;
+        }
+    }
+}
+
+static void pool_steps_tangent(const struct pool_shape *shape, size_t count, const float *rin,
+                               const int32_t *index, float *rout)
+{
+    size_t stride = shape->stride;
+
+    for (size_t n = 0; n < count; n++, rin += shape->input_sample, rout += shape->output_sample) {
+        if (shape->pool == POOL_MEAN) {
+            cpu_kernels()->pool_mean(shape->steps, stride, rin, rout);
+            continue;
+        }
+        for (size_t c = 0; c < stride; c++)
+            rout[c] = rin[(size_t)index[n * stride + c] * stride + c];
+    }
 }
 
 /* ---- Optimisers ---- */
@@ -483,20 +533,24 @@ const struct backend *backend_cpu(void)
         .conv1d_gradient = conv1d_gradient,
         .conv1d_backward_weight = conv1d_backward_weight,
         .conv1d_unpack = conv1d_unpack,
-        .stage_moments = cpu_stage_moments,
-        .stage_reduce = cpu_stage_reduce,
-        .stage_forward = cpu_stage_forward,
-        .stage_update_running = cpu_stage_update_running,
-        .stage_match = cpu_stage_match,
-        .stage_backward_sums = cpu_stage_backward_sums,
-        .stage_backward_reduce = cpu_stage_backward_reduce,
-        .stage_backward = cpu_stage_backward,
-        .stage_tangent_sums = cpu_stage_tangent_sums,
-        .stage_tangent_reduce = cpu_stage_tangent_reduce,
-        .stage_tangent_forward = cpu_stage_tangent_forward,
-        .stage_tangent_backward_sums = cpu_stage_tangent_backward_sums,
-        .stage_tangent_backward_reduce = cpu_stage_tangent_backward_reduce,
-        .stage_tangent_backward = cpu_stage_tangent_backward,
+        .normact_moments = cpu_normact_moments,
+        .normact_reduce = cpu_normact_reduce,
+        .normact_forward = cpu_normact_forward,
+        .normact_update_running = cpu_normact_update_running,
+        .normact_match = cpu_normact_match,
+        .normact_statistics_gradient = cpu_normact_statistics_gradient,
+        .normact_backward_sums = cpu_normact_backward_sums,
+        .normact_backward_reduce = cpu_normact_backward_reduce,
+        .normact_backward = cpu_normact_backward,
+        .normact_tangent_sums = cpu_normact_tangent_sums,
+        .normact_tangent_reduce = cpu_normact_tangent_reduce,
+        .normact_tangent_forward = cpu_normact_tangent_forward,
+        .normact_tangent_backward_sums = cpu_normact_tangent_backward_sums,
+        .normact_tangent_backward_reduce = cpu_normact_tangent_backward_reduce,
+        .normact_tangent_backward = cpu_normact_tangent_backward,
+        .pool_steps = pool_steps,
+        .pool_steps_backward = pool_steps_backward,
+        .pool_steps_tangent = pool_steps_tangent,
         .loss = cpu_loss,
         .loss_tangent = loss_tangent,
         .count_correct = cpu_count_correct,

@@ -1,5 +1,5 @@
 /* The inner loops of the CPU backend, compiled once for each instruction set (kernels_generic.c,
- * kernels_avx2.c) from the same text (kernels_matrix.h, kernels_stage.h, kernels_vector.h). */
+ * kernels_avx2.c) from the same text (kernels_matrix.h, kernels_normact.h, kernels_vector.h). */
 #ifndef SC_NN_KERNELS_H
 #define SC_NN_KERNELS_H
 
@@ -34,10 +34,10 @@ static inline size_t panel_strip_columns(struct panel_strip strip, size_t column
     return width < columns - strip.first ? width : columns - strip.first;
 }
 
-/* Rows of memory that one call of a stage kernel works on: one sample. */
-struct stage_call {
-    const struct stage_shape *shape;
-    const float *rows;  /* (STAGE_ROWS, stride) of the sample's group */
+/* Rows of memory that one call of a normact kernel works on: one sample. */
+struct normact_call {
+    const struct normact_shape *shape;
+    const float *rows;  /* (NORMACT_ROWS, stride) of the sample's group */
     const float *gamma; /* norm=layer: (steps, stride) */
     const float *beta;
     const float *tangent_gamma; /* norm=layer */
@@ -74,12 +74,16 @@ struct kernels {
     void (*products)(size_t rows, size_t stride, const float *x, const float *mean, const float *y,
                      float *sum, float *sum_product);
 
-    void (*stage_forward)(const struct stage_call *call);
-    void (*stage_backward_sums)(const struct stage_call *call);
-    void (*stage_backward)(const struct stage_call *call);
-    void (*stage_tangent_forward)(const struct stage_call *call);
-    void (*stage_tangent_backward_sums)(const struct stage_call *call);
-    void (*stage_tangent_backward)(const struct stage_call *call);
+    /* Mean over all steps; maximum, and the step where it is. */
+    void (*pool_mean)(size_t steps, size_t stride, const float *x, float *out);
+    void (*pool_max)(size_t steps, size_t stride, const float *x, int32_t *index, float *out);
+
+    void (*normact_forward)(const struct normact_call *call);
+    void (*normact_backward_sums)(const struct normact_call *call);
+    void (*normact_backward)(const struct normact_call *call);
+    void (*normact_tangent_forward)(const struct normact_call *call);
+    void (*normact_tangent_backward_sums)(const struct normact_call *call);
+    void (*normact_tangent_backward)(const struct normact_call *call);
 };
 
 extern const struct kernels kernels_generic;

@@ -5,7 +5,9 @@
 
 #include "nn/kernels_matrix.h"
 
-#include "nn/kernels_stage.h"
+#include "nn/kernels_normact.h"
+
+#include "nn/kernels_pool.h"
 
 const struct kernels KERNELS = {
     .lanes = LANES,
@@ -14,10 +16,12 @@ const struct kernels KERNELS = {
     .add_columns = add_columns,
     .moments = moments,
     .products = products,
-    .stage_forward = stage_forward,
-    .stage_backward_sums = stage_backward_sums,
-    .stage_backward = stage_backward,
-    .stage_tangent_forward = stage_tangent_forward,
-    .stage_tangent_backward_sums = stage_tangent_backward_sums,
-    .stage_tangent_backward = stage_tangent_backward,
+    .pool_mean = pool_mean,
+    .pool_max = pool_max,
+    .normact_forward = normact_forward,
+    .normact_backward_sums = normact_backward_sums,
+    .normact_backward = normact_backward,
+    .normact_tangent_forward = normact_tangent_forward,
+    .normact_tangent_backward_sums = normact_tangent_backward_sums,
+    .normact_tangent_backward = normact_tangent_backward,
 };

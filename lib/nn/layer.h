@@ -1,7 +1,16 @@
 /* Layers: what a network is made of and a pass runs (internal to lib/nn).
  *
- * A layer takes one tensor to another.  Its type is a small table: for each of the four phases
- * (forward, backward, and the tangents of both) up to five functions,
+ * A layer reads one tensor or several and writes one.  Its type owns its whole life:
+ *
+ *     build_NAME   (build.h) adds it to a graph: tensors, parameters and buffers
+ *     declare      when the graph is complete: fills in its shape, its partial gradients and its
+ * work initialise   the first values of its parameters and buffers lay_out      memory of its own
+ * in a pass phases       forward, backward, and the tangents of both statistics   of a batch
+ * normalisation, for those who match them
+ *
+ * so that a new layer is one file layer_NAME.c and one line in build.h.
+ *
+ * A phase has up to five functions,
  *
  *     prepare   once, before the phase
  *     sums      on some samples: what the whole batch must know before `apply` can run
@@ -10,11 +19,14 @@
  *     finish    once, after the phase, when the gradients of all blocks have been added up
  *
  * most of which are missing in most layers.  A pass runs as many layers as it can on a few samples
- * while they are in the cache, and waits for the whole batch only where `waits` says so. */
+ * while they are in the cache, and waits for the whole batch only where `waits` says so: then
+ * `reduce` runs between `sums` and `apply`, else at the end of the phase. */
 #ifndef SC_NN_LAYER_H
 #define SC_NN_LAYER_H
 
+#include "base/random.h"
 #include "nn/network.h"
+#include "nn/pass.h"
 
 enum phase { FORWARD, BACKWARD, TANGENT_FORWARD, TANGENT_BACKWARD, PHASES };
 
@@ -33,18 +45,36 @@ struct layer_phase {
     void (*finish)(struct pass *pass, const struct layer *layer);
 };
 
+struct filler;
+struct layout;
+
 struct layer_type {
     const char *name;
+    size_t shape_bytes; /* of layer->shape */
+    size_t state_bytes; /* of what a pass keeps for the layer (layer_state) */
+
+    void (*declare)(struct network *network, struct layer *layer);
+    void (*initialise)(const struct layer *layer, struct filler *filler, float *parameters,
+                       float *buffers);
+    void (*lay_out)(struct pass *pass, const struct layer *layer, struct layout *layout);
     struct layer_phase phase[PHASES];
     /* Whether `sums` is to run at all, and whether `apply` must wait for `reduce`. */
     bool (*wants_sums)(const struct pass *pass, const struct layer *layer, enum phase phase);
     bool (*waits)(const struct pass *pass, const struct layer *layer, enum phase phase);
-};
 
-extern const struct layer_type layer_import;  /* series (N, C, L) into the inner layout */
-extern const struct layer_type layer_conv1d;  /* also the linear layer */
-extern const struct layer_type layer_stage;   /* normalisation, activation, pooling */
-extern const struct layer_type layer_flatten; /* features, then the encoder's output */
+    /* Batch normalisation: where its statistics are (false: it has none), and pass_match. */
+    bool (*statistics)(const struct layer *layer, struct network_statistics *statistics);
+    void (*match)(struct pass *pass, const struct layer *layer, const struct matching *matching,
+                  double weight, double *sum);
+
+    /* TANGENT_BACKWARD: whether it needs the gradient of its output besides its tangent, and
+     * whether it computes the gradient of its input a second time on the way. */
+    bool needs_gradient, repeats_gradient;
+    /* BACKWARD, input_gradient(): it adds where layer->adds says so, instead of writing. */
+    bool can_add;
+    /* TANGENT_FORWARD: it does without the tangent of series that do not move. */
+    bool knows_fixed_series;
+};
 
 /* Activations between layers: (N, steps, stride). */
 struct tensor {
@@ -52,7 +82,10 @@ struct tensor {
     size_t halo;          /* steps of zeros on either side of the values */
     size_t gradient_halo; /* and of the gradients */
     bool series;          /* holds series: has a gradient or tangent only if asked for */
-    bool local;           /* gradients are needed only while the samples are in the cache */
+    /* Found out when the graph is complete: */
+    size_t readers;
+    bool local;       /* gradients are needed only while the samples are in the cache */
+    bool wants_zeros; /* series whose tangent is read even if they do not move */
 };
 
 static inline size_t tensor_sample(const struct tensor *tensor)
@@ -65,16 +98,50 @@ static inline size_t tensor_gradient_sample(const struct tensor *tensor)
     return (tensor->steps + 2 * tensor->gradient_halo) * tensor->stride;
 }
 
+enum { LAYER_INPUTS = 4 };
+
 struct layer {
     const struct layer_type *type;
-    size_t input, output;  /* tensors */
-    size_t weight, bias;   /* offsets of the parameters (gamma and beta of a stage) */
-    size_t mean, variance; /* offsets of the buffers */
-    size_t gradient;       /* offset in a block's partial gradients */
-    size_t state;          /* number among the layers of its type, for what a pass keeps */
-    struct conv1d_shape conv;
-    struct stage_shape stage;
+    size_t number;
+    size_t input_count, inputs[LAYER_INPUTS], output; /* tensors */
+    /* Layers that read the same tensor run before this one on the way back: the gradient of that
+     * input is added to theirs. */
+    bool adds[LAYER_INPUTS];
+    size_t gradient, gradient_floats; /* its place in a block's partial gradients */
+    void *shape;                      /* type->shape_bytes, its own */
 };
+
+/* ---- Building ---- */
+
+/* Channels filled up to whole vectors. */
+static inline size_t round_up(size_t channels)
+{
+    return (channels + BACKEND_CHANNELS - 1) / BACKEND_CHANNELS * BACKEND_CHANNELS;
+}
+
+/* A layer that writes a new tensor; its shape is zeros.  Pointers to layers and tensors are valid
+ * until the next one is added. */
+struct error *add_layer(struct network *network, const struct layer_type *type,
+                        const struct tensor *output, struct layer **layer) MUST_CHECK;
+/* It reads this tensor, with that many steps of zeros on either side. */
+void add_input(struct network *network, struct layer *layer, size_t tensor, size_t halo);
+
+/* A parameter or buffer "module.name"; its offset. */
+struct error *add_parameter(struct network *network, const char *module, const char *name,
+                            size_t ndim, const size_t *shape, size_t *offset) MUST_CHECK;
+struct error *add_buffer(struct network *network, const char *module, const char *name,
+                         size_t channels, size_t *offset) MUST_CHECK;
+
+/* Values on their way into a flat array of the backend: drawn uniformly within +-bound, or all the
+ * same. */
+void fill_uniform(struct filler *filler, float *values, size_t count, double bound);
+void fill_constant(struct filler *filler, float *values, size_t count, float value);
+
+/* ---- Passes ---- */
+
+/* Pieces of a pass's memory; NULL while it is only measured. */
+float *layout_floats(struct layout *layout, size_t floats);
+double *layout_doubles(struct layout *layout, size_t doubles);
 
 /* Places of one tensor in a pass, at the first real step of the first sample. */
 struct tensor_memory {
@@ -82,16 +149,7 @@ struct tensor_memory {
     float *tangent, *tangent_gradient;
 };
 
-struct conv_memory {
-    float *forward, *backward; /* weights in the backend's order */
-    float *tangent_forward, *tangent_backward;
-};
-
-/* gamma and beta, padded, and their directions. */
-struct stage_memory {
-    struct stage stage;
-    float *gamma, *beta, *tangent_gamma, *tangent_beta;
-};
+struct step;
 
 struct pass {
     const struct network *network;
@@ -107,12 +165,12 @@ struct pass {
     size_t local_floats;
     unsigned workers;
     size_t most_blocks;
-    double *sums; /* of all stages */
+    double *sums; /* PASS_VALUES, then those of the layers */
     size_t sums_count;
     float *partial; /* (blocks, gradient_floats): gradients of parameters */
     struct tensor_memory *tensors;
-    struct conv_memory *convs;
-    struct stage_memory *stages;
+    float *scratch, *tangent_scratch; /* of the first worker: gradients to be added */
+    void **states;                    /* of the layers */
     struct step *steps; /* two for each layer, sums and apply: as many as a phase can have */
 
     /* What the current functions were asked for. */
@@ -121,11 +179,32 @@ struct pass {
     struct tangent tangent;
 };
 
+/* What the pass keeps for a layer. */
+static inline void *layer_state(const struct pass *pass, const struct layer *layer)
+{
+    return pass->states[layer->number];
+}
+
 /* Where samples of a tensor are. */
 float *tensor_value(const struct pass *pass, size_t tensor, size_t sample);
 float *tensor_tangent(const struct pass *pass, size_t tensor, size_t sample);
 float *tensor_gradient(const struct pass *pass, size_t tensor, const struct span *span);
 float *tensor_tangent_gradient(const struct pass *pass, size_t tensor, const struct span *span);
+
+/* Gradients of input k, for layers that write them: where to; and then, if other layers have
+ * written theirs before, they are added. */
+float *input_gradient(const struct pass *pass, const struct layer *layer, size_t k,
+                      const struct span *span);
+void input_gradient_end(const struct pass *pass, const struct layer *layer, size_t k,
+                        const struct span *span);
+float *input_tangent_gradient(const struct pass *pass, const struct layer *layer, size_t k,
+                              const struct span *span);
+void input_tangent_gradient_end(const struct pass *pass, const struct layer *layer, size_t k,
+                                const struct span *span);
+/* TANGENT_BACKWARD, for layers that compute the gradient a second time: where it is missed, or
+ * where it does no harm. */
+float *input_gradient_again(const struct pass *pass, const struct layer *layer, size_t k,
+                            const struct span *span);
 
 /* The partial gradients that a layer adds to for this span. */
 float *partial_gradient(const struct pass *pass, const struct layer *layer,

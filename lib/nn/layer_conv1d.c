@@ -2,92 +2,167 @@
  *
  *     Rout = in * RW + Rb + Rin * W
  *     Rdin = Rdout * W' + dout * RW'          RdW = Rin^T dout + in^T Rdout */
+#include <math.h>
+
+#include "nn/build.h"
 #include "nn/layer.h"
+
+struct shape {
+    struct conv1d_shape conv;
+    size_t weight, bias; /* offsets of the parameters */
+};
+
+/* The weights in the backend's order. */
+struct state {
+    float *forward, *backward;
+    float *tangent_forward, *tangent_backward;
+};
+
+static const struct conv1d_shape *conv_of(const struct layer *layer)
+{
+    return &((const struct shape *)layer->shape)->conv;
+}
+
+/* ---- Its life ---- */
+
+static void declare(struct network *network, struct layer *layer)
+{
+    const struct tensor *in = &network->tensors[layer->inputs[0]];
+    const struct tensor *out = &network->tensors[layer->output];
+    struct shape *shape = layer->shape;
+
+    shape->conv.input_sample = tensor_sample(in);
+    shape->conv.output_sample = tensor_sample(out);
+    shape->conv.input_gradient_sample = tensor_gradient_sample(in);
+    shape->conv.output_gradient_sample = tensor_gradient_sample(out);
+    layer->gradient_floats = network->backend->conv1d_gradient(&shape->conv);
+    network->work += out->steps * out->channels * in->channels * shape->conv.kernel;
+}
+
+/* PyTorch's default: uniform within 1/sqrt(fan in). */
+static void initialise(const struct layer *layer, struct filler *filler, float *parameters,
+                       float *buffers)
+{
+    const struct shape *shape = layer->shape;
+    size_t fan_in = shape->conv.inputs * shape->conv.kernel;
+    double bound = 1.0 / sqrt((double)fan_in);
+
+    (void)buffers;
+    fill_uniform(filler, parameters + shape->weight, shape->conv.outputs * fan_in, bound);
+    fill_uniform(filler, parameters + shape->bias, shape->conv.outputs, bound);
+}
+
+static void lay_out(struct pass *pass, const struct layer *layer, struct layout *layout)
+{
+    struct state *state = layer_state(pass, layer);
+    size_t panel = pass->backend->conv1d_panel(conv_of(layer));
+
+    state->forward = layout_floats(layout, panel);
+    if (pass->flags & (PASS_BACKWARD | PASS_TANGENT))
+        state->backward = layout_floats(layout, panel);
+    if (pass->flags & PASS_TANGENT) {
+        state->tangent_forward = layout_floats(layout, panel);
+        state->tangent_backward = layout_floats(layout, panel);
+    }
+}
+
+/* ---- Phases ---- */
 
 /* Whether the input moves along the direction: the series only if they were given one. */
 static bool input_moves(const struct pass *pass, const struct layer *layer)
 {
-    return !pass->network->tensors[layer->input].series || pass->tangent.x;
+    return !pass->network->tensors[layer->inputs[0]].series || pass->tangent.x;
 }
 
 /* Whether somebody wants the gradient of the input. */
 static bool wants_input(const struct pass *pass, const struct layer *layer)
 {
-    return !pass->network->tensors[layer->input].series || pass->backward.x;
+    return !pass->network->tensors[layer->inputs[0]].series || pass->backward.x;
 }
 
 static void forward_prepare(struct pass *pass, const struct layer *layer)
 {
-    const struct conv_memory *memory = &pass->convs[layer->state];
+    const struct shape *shape = layer->shape;
+    const struct state *state = layer_state(pass, layer);
 
     if (!pass->forward.same_parameters)
-        pass->backend->conv1d_pack(&layer->conv, pass->forward.parameters + layer->weight,
-                                   pass->forward.parameters + layer->bias, memory->forward,
-                                   memory->backward);
+        pass->backend->conv1d_pack(&shape->conv, pass->forward.parameters + shape->weight,
+                                   pass->forward.parameters + shape->bias, state->forward,
+                                   state->backward);
 }
 
 static void forward_apply(struct pass *pass, const struct layer *layer, const struct span *span)
 {
-    pass->backend->conv1d_forward(
-        &layer->conv, span->count, tensor_value(pass, layer->input, span->first),
-        pass->convs[layer->state].forward, false, tensor_value(pass, layer->output, span->first));
+    const struct state *state = layer_state(pass, layer);
+
+    pass->backend->conv1d_forward(conv_of(layer), span->count,
+                                  tensor_value(pass, layer->inputs[0], span->first), state->forward,
+                                  false, tensor_value(pass, layer->output, span->first));
 }
 
 static void backward_apply(struct pass *pass, const struct layer *layer, const struct span *span)
 {
+    const struct state *state = layer_state(pass, layer);
+    const float *in = tensor_value(pass, layer->inputs[0], span->first);
     const float *dout = tensor_gradient(pass, layer->output, span);
 
     if (pass->backward.parameters)
-        pass->backend->conv1d_backward_weight(&layer->conv, span->count,
-                                              tensor_value(pass, layer->input, span->first), dout,
-                                              true, partial_gradient(pass, layer, span));
+        pass->backend->conv1d_backward_weight(conv_of(layer), span->count, in, dout, true,
+                                              partial_gradient(pass, layer, span));
     if (wants_input(pass, layer))
-        pass->backend->conv1d_backward_input(&layer->conv, span->count, dout,
-                                             pass->convs[layer->state].backward, false,
-                                             tensor_gradient(pass, layer->input, span));
+        pass->backend->conv1d_backward_input(conv_of(layer), span->count, dout, state->backward,
+                                             layer->adds[0],
+                                             tensor_gradient(pass, layer->inputs[0], span));
 }
 
 /* The gradients of all blocks are already added up in the first. */
 static void store_gradient(struct pass *pass, const struct layer *layer)
 {
+    const struct shape *shape = layer->shape;
+
     if (pass->backward.parameters)
-        pass->backend->conv1d_unpack(&layer->conv, pass->partial + layer->gradient,
-                                     pass->backward.parameters + layer->weight,
-                                     pass->backward.parameters + layer->bias);
+        pass->backend->conv1d_unpack(&shape->conv, pass->partial + layer->gradient,
+                                     pass->backward.parameters + shape->weight,
+                                     pass->backward.parameters + shape->bias);
 }
 
 static void tangent_prepare(struct pass *pass, const struct layer *layer)
 {
-    const struct conv_memory *memory = &pass->convs[layer->state];
+    const struct shape *shape = layer->shape;
+    const struct state *state = layer_state(pass, layer);
 
     if (pass->tangent.parameters)
-        pass->backend->conv1d_pack(&layer->conv, pass->tangent.parameters + layer->weight,
-                                   pass->tangent.parameters + layer->bias, memory->tangent_forward,
-                                   memory->tangent_backward);
+        pass->backend->conv1d_pack(&shape->conv, pass->tangent.parameters + shape->weight,
+                                   pass->tangent.parameters + shape->bias, state->tangent_forward,
+                                   state->tangent_backward);
 }
 
 static void tangent_forward_apply(struct pass *pass, const struct layer *layer,
                                   const struct span *span)
 {
-    const struct conv_memory *memory = &pass->convs[layer->state];
+    const struct conv1d_shape *conv = conv_of(layer);
+    const struct state *state = layer_state(pass, layer);
     float *rout = tensor_tangent(pass, layer->output, span->first);
 
     if (pass->tangent.parameters)
-        pass->backend->conv1d_forward(&layer->conv, span->count,
-                                      tensor_value(pass, layer->input, span->first),
-                                      memory->tangent_forward, false, rout);
+        pass->backend->conv1d_forward(conv, span->count,
+                                      tensor_value(pass, layer->inputs[0], span->first),
+                                      state->tangent_forward, false, rout);
     else
-        pass->backend->zero(rout, span->count * layer->conv.output_sample * sizeof *rout);
+        for (size_t n = 0; n < span->count; n++)
+            pass->backend->zero(rout + n * conv->output_sample,
+                                conv->steps * conv->output_stride * sizeof *rout);
     if (input_moves(pass, layer))
-        pass->backend->conv1d_forward(&layer->conv, span->count,
-                                      tensor_tangent(pass, layer->input, span->first),
-                                      memory->forward, true, rout);
+        pass->backend->conv1d_forward(conv, span->count,
+                                      tensor_tangent(pass, layer->inputs[0], span->first),
+                                      state->forward, true, rout);
 }
 
 static void tangent_backward_apply(struct pass *pass, const struct layer *layer,
                                    const struct span *span)
 {
-    const struct conv_memory *memory = &pass->convs[layer->state];
+    const struct conv1d_shape *conv = conv_of(layer);
+    const struct state *state = layer_state(pass, layer);
     const struct backend *backend = pass->backend;
     const float *dout = tensor_gradient(pass, layer->output, span);
     const float *rdout = tensor_tangent_gradient(pass, layer->output, span);
@@ -95,29 +170,83 @@ static void tangent_backward_apply(struct pass *pass, const struct layer *layer,
     if (pass->backward.parameters) {
         float *partial = partial_gradient(pass, layer, span);
 
-        backend->conv1d_backward_weight(&layer->conv, span->count,
-                                        tensor_value(pass, layer->input, span->first), rdout, true,
-                                        partial);
+        backend->conv1d_backward_weight(conv, span->count,
+                                        tensor_value(pass, layer->inputs[0], span->first), rdout,
+                                        true, partial);
         if (input_moves(pass, layer))
-            backend->conv1d_backward_weight(&layer->conv, span->count,
-                                            tensor_tangent(pass, layer->input, span->first), dout,
-                                            false, partial);
+            backend->conv1d_backward_weight(conv, span->count,
+                                            tensor_tangent(pass, layer->inputs[0], span->first),
+                                            dout, false, partial);
     }
     if (wants_input(pass, layer)) {
-        float *rdin = tensor_tangent_gradient(pass, layer->input, span);
+        float *rdin = tensor_tangent_gradient(pass, layer->inputs[0], span);
 
-        backend->conv1d_backward_input(&layer->conv, span->count, rdout, memory->backward, false,
+        backend->conv1d_backward_input(conv, span->count, rdout, state->backward, layer->adds[0],
                                        rdin);
         if (pass->tangent.parameters)
-            backend->conv1d_backward_input(&layer->conv, span->count, dout,
-                                           memory->tangent_backward, true, rdin);
+            backend->conv1d_backward_input(conv, span->count, dout, state->tangent_backward, true,
+                                           rdin);
     }
 }
 
-const struct layer_type layer_conv1d = {
+static const struct layer_type type = {
     .name = "conv1d",
+    .shape_bytes = sizeof(struct shape),
+    .state_bytes = sizeof(struct state),
+    .declare = declare,
+    .initialise = initialise,
+    .lay_out = lay_out,
     .phase = {[FORWARD] = {.prepare = forward_prepare, .apply = forward_apply},
               [BACKWARD] = {.apply = backward_apply, .finish = store_gradient},
               [TANGENT_FORWARD] = {.prepare = tangent_prepare, .apply = tangent_forward_apply},
               [TANGENT_BACKWARD] = {.apply = tangent_backward_apply, .finish = store_gradient}},
+    .needs_gradient = true,
+    .can_add = true,
+    .knows_fixed_series = true,
 };
+
+/* ---- Building ---- */
+
+/* ndim: of the weight, 3 with a kernel and 2 for a linear layer. */
+static struct error *add(struct network *network, const char *module, size_t kernel, size_t ndim,
+                         size_t input, const struct tensor *out, size_t *output)
+{
+    struct layer *layer;
+    struct shape *shape;
+    const struct tensor *in;
+
+    TRY(add_layer(network, &type, out, &layer));
+    add_input(network, layer, input, kernel / 2);
+    in = &network->tensors[input];
+    shape = layer->shape;
+    shape->conv = (struct conv1d_shape){.steps = out->steps,
+                                        .kernel = kernel,
+                                        .inputs = in->channels,
+                                        .outputs = out->channels,
+                                        .input_stride = in->stride,
+                                        .output_stride = out->stride};
+    *output = layer->output;
+    const size_t sizes[] = {out->channels, in->channels, kernel};
+    TRY(add_parameter(network, module, "weight", ndim, sizes, &shape->weight));
+    return add_parameter(network, module, "bias", 1, sizes, &shape->bias);
+}
+
+struct error *build_conv1d(struct network *network, const char *module, size_t kernel, size_t input,
+                           size_t channels, size_t *output)
+{
+    struct tensor out = {.steps = network->tensors[input].steps,
+                         .channels = channels,
+                         .stride = round_up(channels),
+                         .gradient_halo = kernel / 2};
+
+    return add(network, module, kernel, 3, input, &out, output);
+}
+
+struct error *build_linear(struct network *network, const char *module, size_t input,
+                           size_t outputs, size_t *output)
+{
+    struct tensor out = {
+        .steps = network->tensors[input].steps, .channels = outputs, .stride = outputs};
+
+    return add(network, module, 1, 2, input, &out, output);
+}

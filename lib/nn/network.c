@@ -1,203 +1,191 @@
-/* Builds the list of layers of an architecture and gives every value its name and place. */
+/* Builds the graph of an architecture and gives every value its name and place. */
 #include "nn/network.h"
 
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/random.h"
+#include "nn/build.h"
+#include "nn/family.h"
 #include "nn/layer.h"
 
-static size_t round_up(size_t channels)
+/* ---- Adding to a graph ---- */
+
+/* Room for one more: arrays grow when their count is a power of two. */
+static struct error *grow(void **array, size_t count, size_t size)
 {
-    return (channels + BACKEND_CHANNELS - 1) / BACKEND_CHANNELS * BACKEND_CHANNELS;
+    void *larger;
+
+    if (count & (count - 1))
+        return NULL;
+    larger = realloc(*array, (count ? 2 * count : 1) * size);
+    if (!larger)
+        return error_memory("a network");
+    *array = larger;
+    return NULL;
 }
 
-/* Adds a view; returns its offset.  There is room: network_new counted. */
-static size_t add_view(struct network_view *views, size_t *count, size_t *floats, const char *name,
-                       size_t ndim, const size_t *shape)
+static struct error *add_view(struct network_view **views, size_t *count, size_t *floats,
+                              const char *module, const char *name, size_t ndim,
+                              const size_t *shape, size_t *offset)
 {
-    struct network_view *view = &views[(*count)++];
+    void *array = *views;
+    struct error *error = grow(&array, *count, sizeof **views);
+    struct network_view *view;
 
-    snprintf(view->name, sizeof view->name, "%s", name);
-    view->ndim = ndim;
-    view->count = 1;
+    *views = array;
+    if (error)
+        return error;
+    view = &(*views)[(*count)++];
+    *view = (struct network_view){.ndim = ndim, .count = 1, .offset = *floats};
+    snprintf(view->name, sizeof view->name, "%s.%s", module, name);
     for (size_t i = 0; i < ndim; i++) {
         view->shape[i] = shape[i];
         view->count *= shape[i];
     }
-    view->offset = *floats;
+    *offset = *floats;
     *floats += view->count;
-    return view->offset;
+    return NULL;
 }
 
-static size_t add_parameter(struct network *network, const char *module, const char *name,
-                            size_t ndim, const size_t *shape)
+struct error *add_parameter(struct network *network, const char *module, const char *name,
+                            size_t ndim, const size_t *shape, size_t *offset)
 {
-    char full[sizeof network->parameters->name];
-
-    snprintf(full, sizeof full, "%s.%s", module, name);
-    return add_view(network->parameters, &network->parameter_views, &network->parameter_count, full,
-                    ndim, shape);
+    return add_view(&network->parameters, &network->parameter_views, &network->parameter_count,
+                    module, name, ndim, shape, offset);
 }
 
-static size_t add_buffer(struct network *network, const char *module, const char *name,
-                         size_t channels)
+struct error *add_buffer(struct network *network, const char *module, const char *name,
+                         size_t channels, size_t *offset)
 {
-    char full[sizeof network->buffers->name];
-
-    snprintf(full, sizeof full, "%s.%s", module, name);
-    return add_view(network->buffers, &network->buffer_views, &network->buffer_count, full, 1,
-                    &channels);
+    return add_view(&network->buffers, &network->buffer_views, &network->buffer_count, module, name,
+                    1, &channels, offset);
 }
 
-static size_t add_tensor(struct network *network, struct tensor tensor)
+struct error *add_layer(struct network *network, const struct layer_type *type,
+                        const struct tensor *output, struct layer **result)
 {
-    network->tensors[network->tensor_count] = tensor;
-    return network->tensor_count++;
+    void *layers = network->layers, *tensors = network->tensors;
+    struct error *error = grow(&layers, network->layer_count, sizeof *network->layers);
+    struct layer *layer;
+
+    network->layers = layers;
+    if (!error)
+        error = grow(&tensors, network->tensor_count, sizeof *network->tensors);
+    network->tensors = tensors;
+    if (error)
+        return error;
+    layer = &network->layers[network->layer_count];
+    *layer = (struct layer){
+        .type = type, .number = network->layer_count, .output = network->tensor_count};
+    layer->shape = calloc(1, type->shape_bytes ? type->shape_bytes : 1);
+    if (!layer->shape)
+        return error_memory("a network");
+    network->tensors[network->tensor_count++] = *output;
+    network->layer_count++;
+    *result = layer;
+    return NULL;
 }
 
-/* kernel 0: a linear layer. */
-static void add_conv1d(struct network *network, const char *module, size_t kernel, size_t input,
-                       size_t output)
+void add_input(struct network *network, struct layer *layer, size_t tensor, size_t halo)
 {
-    const struct tensor *in = &network->tensors[input], *out = &network->tensors[output];
-    size_t shape[] = {out->channels, in->channels, kernel}, ndim = kernel ? 3 : 2;
-    struct layer *layer = &network->layers[network->layer_count++];
+    struct tensor *input = &network->tensors[tensor];
 
-    *layer = (struct layer){.type = &layer_conv1d, .input = input, .output = output};
-    layer->weight = add_parameter(network, module, "weight", ndim, shape);
-    layer->bias = add_parameter(network, module, "bias", 1, shape);
-    layer->conv = (struct conv1d_shape){.steps = out->steps,
-                                        .kernel = kernel ? kernel : 1,
-                                        .inputs = in->channels,
-                                        .outputs = out->channels,
-                                        .input_stride = in->stride,
-                                        .output_stride = out->stride,
-                                        .input_sample = tensor_sample(in),
-                                        .output_sample = tensor_sample(out),
-                                        .input_gradient_sample = tensor_gradient_sample(in),
-                                        .output_gradient_sample = tensor_gradient_sample(out)};
-    network->work += out->steps * out->channels * in->channels * layer->conv.kernel;
+    layer->inputs[layer->input_count++] = tensor;
+    input->halo = halo > input->halo ? halo : input->halo;
 }
 
-/* module: the name of the normalisation. */
-static void add_stage(struct network *network, const char *module, size_t input, size_t output)
+struct error *build_end(struct network *network, enum pooling pool, size_t encoder)
 {
-    const struct architecture *architecture = &network->architecture;
-    const struct tensor *in = &network->tensors[input], *out = &network->tensors[output];
-    size_t shape[] = {in->channels, in->steps};
-    size_t ndim = architecture->norm == NORM_LAYER ? 2 : 1;
-    struct layer *layer = &network->layers[network->layer_count++];
-
-    *layer = (struct layer){.type = &layer_stage, .input = input, .output = output};
-    layer->stage = (struct stage_shape){.norm = architecture->norm,
-                                        .act = architecture->act,
-                                        .pool = architecture->pool,
-                                        .steps = in->steps,
-                                        .pooled = out->steps,
-                                        .channels = in->channels,
-                                        .stride = in->stride,
-                                        .input_sample = tensor_sample(in),
-                                        .input_gradient_sample = tensor_gradient_sample(in),
-                                        .output_sample = tensor_sample(out),
-                                        .output_gradient_sample = tensor_gradient_sample(out)};
-    if (architecture->norm == NORM_NONE)
-        return;
-    layer->weight = add_parameter(network, module, "weight", ndim, shape);
-    layer->bias = add_parameter(network, module, "bias", ndim, shape);
-    if (architecture->norm == NORM_BATCH) {
-        layer->mean = add_buffer(network, module, "running_mean", in->channels);
-        layer->variance = add_buffer(network, module, "running_var", in->channels);
-    }
+    if (pool != POOL_NONE)
+        TRY(build_pool(network, pool, encoder, &encoder));
+    return build_classifier(network, encoder);
 }
 
-/* The blocks.  PyTorch numbers the modules of a Sequential: convolution, normalisation (unless
- * none), activation, pooling (unless none).  Returns the tensor that the encoder ends in. */
-static size_t build_encoder(struct network *network)
+struct error *build_classifier(struct network *network, size_t encoder)
 {
-    const struct architecture *a = &network->architecture;
-    size_t halo = (a->kernel - 1) / 2, module = 0;
-    size_t current = add_tensor(network, (struct tensor){.steps = a->length,
-                                                         .channels = a->channels,
-                                                         .stride = a->channels,
-                                                         .halo = halo,
-                                                         .series = true,
-                                                         .local = true});
-
-    network->layers[network->layer_count++] =
-        (struct layer){.type = &layer_import, .output = current};
-    for (size_t block = 0; block < a->depth; block++) {
-        struct tensor wide = {.steps = architecture_steps(a, block),
-                              .channels = a->width,
-                              .stride = round_up(a->width),
-                              .gradient_halo = halo,
-                              .local = true};
-        struct tensor pooled = {.steps = architecture_steps(a, block + 1),
-                                .channels = a->width,
-                                .stride = round_up(a->width),
-                                .halo = block + 1 < a->depth ? halo : 0};
-        size_t middle = add_tensor(network, wide), end = add_tensor(network, pooled);
-        char name[32];
-
-        snprintf(name, sizeof name, "features.%zu", module++);
-        add_conv1d(network, name, a->kernel, current, middle);
-        if (a->norm != NORM_NONE)
-            snprintf(name, sizeof name, "features.%zu", module++);
-        add_stage(network, name, middle, end);
-        module += a->pool == POOL_NONE ? 1 : 2;
-        current = end;
-    }
-    return current;
+    TRY(build_flatten(network, encoder, &network->embedding_tensor));
+    network->embedding = network->tensors[network->embedding_tensor].channels;
+    return build_linear(network, "classifier", network->embedding_tensor,
+                        network->architecture.classes, &network->logits_tensor);
 }
 
-static void build(struct network *network)
+/* ---- The complete graph ---- */
+
+/* Gradients are written by the first reader on the way back and added to by the others. */
+static void count_readers(struct network *network)
 {
-    const struct architecture *a = &network->architecture;
-    size_t encoder = build_encoder(network), embedding, logits;
-    struct tensor flat = {
-        .steps = 1, .channels = network->embedding, .stride = network->embedding, .local = true};
-    struct tensor out = {.steps = 1, .channels = a->classes, .stride = a->classes};
-
-    embedding = add_tensor(network, flat);
-    network->layers[network->layer_count++] =
-        (struct layer){.type = &layer_flatten, .input = encoder, .output = embedding};
-    logits = add_tensor(network, out);
-    add_conv1d(network, "classifier", 0, embedding, logits);
-}
-
-/* Numbers the layers of each type and lays out a block's partial gradients. */
-static void number_layers(struct network *network)
-{
-    size_t convs = 0, stages = 0, floats = 0;
-
-    for (size_t i = 0; i < network->layer_count; i++) {
+    for (size_t i = network->layer_count; i-- > 0;) {
         struct layer *layer = &network->layers[i];
 
-        layer->gradient = floats;
-        if (layer->type == &layer_conv1d) {
-            layer->state = convs++;
-            floats += round_up(network->backend->conv1d_gradient(&layer->conv));
-        } else if (layer->type == &layer_stage) {
-            layer->state = stages++;
-            if (layer->stage.norm == NORM_LAYER)
-                floats += 2 * layer->stage.steps * layer->stage.stride;
+        for (size_t k = 0; k < layer->input_count; k++) {
+            struct tensor *tensor = &network->tensors[layer->inputs[k]];
+
+            layer->adds[k] = tensor->readers++ > 0;
+            if (tensor->series && !layer->type->knows_fixed_series)
+                tensor->wants_zeros = true;
         }
     }
-    network->gradient_floats = floats;
+    for (size_t i = 0; i < network->layer_count; i++) {
+        const struct layer *layer = &network->layers[i];
+
+        for (size_t k = 0; k < layer->input_count; k++) {
+            const struct tensor *tensor = &network->tensors[layer->inputs[k]];
+            size_t floats = tensor_gradient_sample(tensor);
+
+            if (tensor->readers > 1 && !layer->type->can_add && floats > network->scratch_floats)
+                network->scratch_floats = floats;
+        }
+    }
+}
+
+/* Whether the gradient of a layer's output is needed only while its samples are in the cache: no
+ * layer from the last reader down to this one waits for the whole batch in between, and the
+ * tangents either do not need it or compute it again. */
+static bool output_is_local(const struct network *network, const struct layer *layer)
+{
+    const struct tensor *tensor = &network->tensors[layer->output];
+    size_t last = layer->number;
+    bool repeated = tensor->readers == 1;
+
+    for (size_t i = layer->number + 1; i < network->layer_count; i++)
+        for (size_t k = 0; k < network->layers[i].input_count; k++)
+            if (network->layers[i].inputs[k] == layer->output) {
+                last = i;
+                repeated = repeated && network->layers[i].type->repeats_gradient;
+            }
+    for (size_t i = layer->number; i < last; i++)
+        if (network->layers[i].type->waits)
+            return false;
+    return tensor->readers > 0 && (repeated || !layer->type->needs_gradient);
 }
 
 /* Sizes that overflow an array of floats, long before that of size_t, are no networks. */
-static struct error *check_size(const struct architecture *a)
+static struct error *check_size(const struct network *network)
 {
-    double width = (double)a->width, values;
+    double values = (double)network->parameter_count;
 
-    values = (double)architecture_embedding(a) * (double)a->classes +
-             (double)a->depth * width * (width + (double)a->channels) * (double)a->kernel +
-             (double)a->length * (width + (double)a->channels);
+    for (size_t i = 0; i < network->tensor_count; i++)
+        values += (double)network->tensors[i].steps * (double)network->tensors[i].channels;
     if (values > 1e9)
         return error_make("network: %.0f million values are too many", values / 1e6);
+    return NULL;
+}
+
+static struct error *build(struct network *network)
+{
+    TRY(network->architecture.family->build(network));
+    TRY(check_size(network));
+    count_readers(network);
+    for (size_t i = 0; i < network->layer_count; i++) {
+        struct layer *layer = &network->layers[i];
+
+        network->tensors[layer->output].local = output_is_local(network, layer);
+        if (layer->type->declare)
+            layer->type->declare(network, layer);
+        layer->gradient = network->gradient_floats;
+        network->gradient_floats += round_up(layer->gradient_floats);
+    }
     return NULL;
 }
 
@@ -205,27 +193,19 @@ struct error *network_new(const struct architecture *architecture, const struct 
                           struct network **result)
 {
     struct network *network;
-    size_t layers = 2 * architecture->depth + 3, views = 4 * architecture->depth + 2;
+    struct error *error;
 
     TRY(architecture_check(architecture));
-    TRY(check_size(architecture));
     network = calloc(1, sizeof *network);
-    if (network) {
-        network->architecture = *architecture;
-        network->backend = backend;
-        network->embedding = architecture_embedding(architecture);
-        network->layers = calloc(layers, sizeof *network->layers);
-        network->tensors = calloc(layers, sizeof *network->tensors);
-        network->parameters = calloc(views, sizeof *network->parameters);
-        network->buffers = calloc(views, sizeof *network->buffers);
-    }
-    if (!network || !network->layers || !network->tensors || !network->parameters ||
-        !network->buffers) {
-        network_free(network);
+    if (!network)
         return error_memory("a network");
+    network->architecture = *architecture;
+    network->backend = backend;
+    error = build(network);
+    if (error) {
+        network_free(network);
+        return error;
     }
-    build(network);
-    number_layers(network);
     *result = network;
     return NULL;
 }
@@ -234,6 +214,8 @@ void network_free(struct network *network)
 {
     if (!network)
         return;
+    for (size_t i = 0; i < network->layer_count; i++)
+        free(network->layers[i].shape);
     free(network->layers);
     free(network->tensors);
     free(network->parameters);
@@ -241,15 +223,15 @@ void network_free(struct network *network)
     free(network);
 }
 
-/* Values on their way into a flat array of the backend. */
+/* ---- First values ---- */
+
 struct filler {
     const struct backend *backend;
     struct random_stream stream;
     float values[256];
 };
 
-/* Uniform within `bound` around `centre`; drawn only where there is a bound. */
-static void fill(struct filler *filler, float *values, size_t count, double centre, double bound)
+static void fill(struct filler *filler, float *values, size_t count, double bound, float constant)
 {
     enum { ROOM = sizeof filler->values / sizeof *filler->values };
 
@@ -258,9 +240,19 @@ static void fill(struct filler *filler, float *values, size_t count, double cent
 
         for (size_t i = 0; i < some; i++)
             filler->values[i] =
-                (float)(bound > 0 ? (2 * random_uniform(&filler->stream) - 1) * bound : centre);
+                bound > 0 ? (float)((2 * random_uniform(&filler->stream) - 1) * bound) : constant;
         filler->backend->upload(values + first, filler->values, some * sizeof *values);
     }
+}
+
+void fill_uniform(struct filler *filler, float *values, size_t count, double bound)
+{
+    fill(filler, values, count, bound, 0);
+}
+
+void fill_constant(struct filler *filler, float *values, size_t count, float value)
+{
+    fill(filler, values, count, 0, value);
 }
 
 void network_initialise(const struct network *network, uint64_t seed, uint64_t index,
@@ -269,27 +261,23 @@ void network_initialise(const struct network *network, uint64_t seed, uint64_t i
     struct filler filler = {.backend = network->backend,
                             .stream = random_stream(seed, RANDOM_INITIALISE, index)};
 
-    for (size_t i = 0; i < network->layer_count; i++) {
-        const struct layer *layer = &network->layers[i];
-        const struct stage_shape *stage = &layer->stage;
+    for (size_t i = 0; i < network->layer_count; i++)
+        if (network->layers[i].type->initialise)
+            network->layers[i].type->initialise(&network->layers[i], &filler, parameters, buffers);
+}
 
-        if (layer->type == &layer_conv1d) {
-            size_t fan_in = layer->conv.inputs * layer->conv.kernel;
-            double bound = 1.0 / sqrt((double)fan_in);
+/* ---- Looking things up ---- */
 
-            fill(&filler, parameters + layer->weight, layer->conv.outputs * fan_in, 0, bound);
-            fill(&filler, parameters + layer->bias, layer->conv.outputs, 0, bound);
-        } else if (layer->type == &layer_stage && stage->norm != NORM_NONE) {
-            size_t count = stage->channels * (stage->norm == NORM_LAYER ? stage->steps : 1);
+bool network_statistics(const struct network *network, size_t i,
+                        struct network_statistics *statistics)
+{
+    for (size_t k = 0; k < network->layer_count; k++) {
+        const struct layer *layer = &network->layers[k];
 
-            fill(&filler, parameters + layer->weight, count, 1, 0);
-            fill(&filler, parameters + layer->bias, count, 0, 0);
-            if (stage->norm == NORM_BATCH) {
-                fill(&filler, buffers + layer->mean, stage->channels, 0, 0);
-                fill(&filler, buffers + layer->variance, stage->channels, 1, 0);
-            }
-        }
+        if (layer->type->statistics && layer->type->statistics(layer, statistics) && i-- == 0)
+            return true;
     }
+    return false;
 }
 
 const struct network_view *network_find(const struct network *network, const char *name,

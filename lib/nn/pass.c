@@ -4,7 +4,7 @@
  * that go together through as many layers as possible while they are in the second-level cache.  A
  * phase is a list of steps (layer, sums or apply) that is cut only where a layer needs something of
  * the whole batch first; between two cuts every block is one task. */
-#include "nn/network.h"
+#include "nn/pass.h"
 
 #include <stdint.h>
 #include <stdlib.h>
@@ -45,6 +45,25 @@ static float *carve(struct carver *carver, size_t floats)
     return carver->base ? carver->base + at : NULL;
 }
 
+struct layout {
+    struct carver arena, local;
+    double *sums;
+    size_t doubles; /* of them given away */
+};
+
+float *layout_floats(struct layout *layout, size_t floats)
+{
+    return carve(&layout->arena, floats);
+}
+
+double *layout_doubles(struct layout *layout, size_t doubles)
+{
+    size_t at = layout->doubles;
+
+    layout->doubles += doubles;
+    return layout->sums ? layout->sums + at : NULL;
+}
+
 /* An array of samples with halos, pointing to the first real step. */
 static float *carve_tensor(struct carver *carver, const struct tensor *tensor, size_t count,
                            bool gradient)
@@ -56,12 +75,14 @@ static float *carve_tensor(struct carver *carver, const struct tensor *tensor, s
     return memory ? memory + halo : NULL;
 }
 
-static void lay_out_tensors(struct pass *pass, struct carver *arena, struct carver *local)
+static void lay_out_tensors(struct pass *pass, struct layout *layout)
 {
+    size_t scratch = pass->chunk * pass->network->scratch_floats;
+
     for (size_t i = 0; i < pass->network->tensor_count; i++) {
         const struct tensor *tensor = &pass->network->tensors[i];
         struct tensor_memory *memory = &pass->tensors[i];
-        struct carver *gradients = tensor->local ? local : arena;
+        struct carver *arena = &layout->arena, *gradients = tensor->local ? &layout->local : arena;
         size_t count = tensor->local ? pass->chunk : pass->most_samples;
 
         memory->value = carve_tensor(arena, tensor, pass->most_samples, false);
@@ -72,68 +93,27 @@ static void lay_out_tensors(struct pass *pass, struct carver *arena, struct carv
             memory->tangent_gradient = carve_tensor(gradients, tensor, count, true);
         }
     }
-}
-
-static void lay_out_conv(struct pass *pass, const struct layer *layer, struct carver *arena)
-{
-    struct conv_memory *memory = &pass->convs[layer->state];
-    size_t panel = pass->backend->conv1d_panel(&layer->conv);
-
-    memory->forward = carve(arena, panel);
     if (pass->flags & (PASS_BACKWARD | PASS_TANGENT))
-        memory->backward = carve(arena, panel);
-    if (pass->flags & PASS_TANGENT) {
-        memory->tangent_forward = carve(arena, panel);
-        memory->tangent_backward = carve(arena, panel);
-    }
-}
-
-static void lay_out_stage(struct pass *pass, const struct layer *layer, struct carver *arena,
-                          size_t *sums)
-{
-    const struct stage_shape *shape = &layer->stage;
-    struct stage_memory *memory = &pass->stages[layer->state];
-    bool per_sample = shape->norm == NORM_INSTANCE || shape->norm == NORM_LAYER;
-    size_t values = shape->stride * (shape->norm == NORM_LAYER ? shape->steps : 1);
-    size_t groups = per_sample ? pass->most_samples : 1;
-
-    memory->stage.shape = *shape;
-    memory->stage.rows = carve(arena, groups * STAGE_ROWS * shape->stride);
-    if (shape->norm != NORM_NONE) {
-        memory->stage.gamma = memory->gamma = carve(arena, values);
-        memory->stage.beta = memory->beta = carve(arena, values);
-    }
-    if (shape->norm != NORM_NONE && pass->flags & PASS_TANGENT) {
-        memory->stage.tangent_gamma = memory->tangent_gamma = carve(arena, values);
-        memory->stage.tangent_beta = memory->tangent_beta = carve(arena, values);
-    }
-    if (pass->sums) {
-        memory->stage.moments = pass->sums + *sums;
-        memory->stage.sums = pass->sums + *sums + pass->most_blocks * STAGE_MOMENTS * shape->stride;
-    }
-    *sums += pass->most_blocks * (STAGE_MOMENTS + STAGE_SUMS) * shape->stride;
+        pass->scratch = carve(&layout->local, scratch);
+    if (pass->flags & PASS_TANGENT)
+        pass->tangent_scratch = carve(&layout->local, scratch);
 }
 
 /* Gives everything its place, or, without memory, finds out how much is needed. */
 static void lay_out(struct pass *pass)
 {
-    struct carver arena = {pass->arena, 0}, local = {pass->local, 0};
-    size_t sums = PASS_VALUES;
+    const struct network *network = pass->network;
+    struct layout layout = {{pass->arena, 0}, {pass->local, 0}, pass->sums, PASS_VALUES};
 
-    lay_out_tensors(pass, &arena, &local);
-    for (size_t i = 0; i < pass->network->layer_count; i++) {
-        const struct layer *layer = &pass->network->layers[i];
-
-        if (layer->type == &layer_conv1d)
-            lay_out_conv(pass, layer, &arena);
-        else if (layer->type == &layer_stage)
-            lay_out_stage(pass, layer, &arena, &sums);
-    }
+    lay_out_tensors(pass, &layout);
+    for (size_t i = 0; i < network->layer_count; i++)
+        if (network->layers[i].type->lay_out)
+            network->layers[i].type->lay_out(pass, &network->layers[i], &layout);
     if (pass->flags & (PASS_BACKWARD | PASS_TANGENT))
-        pass->partial = carve(&arena, pass->most_blocks * pass->network->gradient_floats);
-    pass->arena_floats = arena.used;
-    pass->local_floats = local.used;
-    pass->sums_count = sums;
+        pass->partial = layout_floats(&layout, pass->most_blocks * network->gradient_floats);
+    pass->arena_floats = layout.arena.used;
+    pass->local_floats = layout.local.used;
+    pass->sums_count = layout.doubles;
 }
 
 /* ---- Blocks ---- */
@@ -188,11 +168,17 @@ static struct error *allocate(struct pass *pass)
     const struct backend *backend = pass->backend;
 
     pass->tensors = calloc(network->tensor_count, sizeof *pass->tensors);
-    pass->convs = calloc(network->layer_count, sizeof *pass->convs);
-    pass->stages = calloc(network->layer_count, sizeof *pass->stages);
+    pass->states = calloc(network->layer_count, sizeof *pass->states);
     pass->steps = calloc(network->layer_count, 2 * sizeof *pass->steps);
-    if (!pass->tensors || !pass->convs || !pass->stages || !pass->steps)
+    if (!pass->tensors || !pass->states || !pass->steps)
         return error_memory("a pass");
+    for (size_t i = 0; i < network->layer_count; i++) {
+        size_t bytes = network->layers[i].type->state_bytes;
+
+        pass->states[i] = calloc(1, bytes ? bytes : 1);
+        if (!pass->states[i])
+            return error_memory("a pass");
+    }
     lay_out(pass);
     pass->arena = backend->allocate(pass->arena_floats * sizeof *pass->arena);
     pass->local = backend->allocate(pass->workers * pass->local_floats * sizeof *pass->local);
@@ -240,8 +226,9 @@ void pass_free(struct pass *pass)
     pass->backend->release(pass->local);
     pass->backend->release(pass->sums);
     free(pass->tensors);
-    free(pass->convs);
-    free(pass->stages);
+    for (size_t i = 0; pass->states && i < pass->network->layer_count; i++)
+        free(pass->states[i]);
+    free(pass->states);
     free(pass->steps);
     free(pass);
 }
@@ -296,6 +283,64 @@ float *tensor_gradient(const struct pass *pass, size_t tensor, const struct span
 float *tensor_tangent_gradient(const struct pass *pass, size_t tensor, const struct span *span)
 {
     return pass->tensors[tensor].tangent_gradient + gradient_offset(pass, tensor, span);
+}
+
+/* A gradient of input k that is not in its place yet: as that of the tensor, of the worker. */
+static float *scratch_of(const struct pass *pass, const struct layer *layer, size_t k,
+                         const struct span *span, float *scratch)
+{
+    const struct tensor *tensor = &pass->network->tensors[layer->inputs[k]];
+
+    return scratch + span->worker * pass->local_floats + tensor->gradient_halo * tensor->stride;
+}
+
+static void add_scratch(const struct pass *pass, const struct layer *layer, size_t k,
+                        const struct span *span, const float *scratch, float *gradient)
+{
+    const struct tensor *tensor = &pass->network->tensors[layer->inputs[k]];
+    size_t sample = tensor_gradient_sample(tensor);
+
+    pass->backend->add_rows(span->count, tensor->steps * tensor->stride, scratch, sample, gradient,
+                            sample);
+}
+
+float *input_gradient(const struct pass *pass, const struct layer *layer, size_t k,
+                      const struct span *span)
+{
+    return layer->adds[k] ? scratch_of(pass, layer, k, span, pass->scratch)
+                          : tensor_gradient(pass, layer->inputs[k], span);
+}
+
+void input_gradient_end(const struct pass *pass, const struct layer *layer, size_t k,
+                        const struct span *span)
+{
+    if (layer->adds[k])
+        add_scratch(pass, layer, k, span, scratch_of(pass, layer, k, span, pass->scratch),
+                    tensor_gradient(pass, layer->inputs[k], span));
+}
+
+float *input_tangent_gradient(const struct pass *pass, const struct layer *layer, size_t k,
+                              const struct span *span)
+{
+    return layer->adds[k] ? scratch_of(pass, layer, k, span, pass->tangent_scratch)
+                          : tensor_tangent_gradient(pass, layer->inputs[k], span);
+}
+
+void input_tangent_gradient_end(const struct pass *pass, const struct layer *layer, size_t k,
+                                const struct span *span)
+{
+    if (layer->adds[k])
+        add_scratch(pass, layer, k, span, scratch_of(pass, layer, k, span, pass->tangent_scratch),
+                    tensor_tangent_gradient(pass, layer->inputs[k], span));
+}
+
+/* The gradient of a tensor that several layers read is still there from the phase before. */
+float *input_gradient_again(const struct pass *pass, const struct layer *layer, size_t k,
+                            const struct span *span)
+{
+    return pass->network->tensors[layer->inputs[k]].readers > 1
+               ? scratch_of(pass, layer, k, span, pass->scratch)
+               : tensor_gradient(pass, layer->inputs[k], span);
 }
 
 float *partial_gradient(const struct pass *pass, const struct layer *layer, const struct span *span)
@@ -364,8 +409,7 @@ static const struct layer *layer_at(const struct pass *pass, enum phase phase, s
 
 static void run_phase(struct pass *pass, enum phase phase)
 {
-    /* norm=layer adds to its partial gradients whether they are wanted or not. */
-    bool adds = pass->backward.parameters || pass->network->architecture.norm == NORM_LAYER;
+    bool adds = pass->backward.parameters || pass->network->always_adds;
     struct segment segment = {.pass = pass, .clear = is_backward(phase) && adds};
     size_t count = pass->network->layer_count;
 
@@ -411,12 +455,12 @@ const float *pass_forward(struct pass *pass, const struct forward *forward)
     pass->block_samples = block_samples(pass, forward->count);
     pass->blocks = ceiling(forward->count, pass->block_samples);
     run_phase(pass, FORWARD);
-    return pass->tensors[pass->network->tensor_count - 1].value;
+    return pass->tensors[pass->network->logits_tensor].value;
 }
 
 const float *pass_embedding(const struct pass *pass)
 {
-    return pass->tensors[pass->network->tensor_count - 2].value;
+    return pass->tensors[pass->network->embedding_tensor].value;
 }
 
 void pass_match(struct pass *pass, const struct matching *matching, double *sum)
@@ -426,12 +470,11 @@ void pass_match(struct pass *pass, const struct matching *matching, double *sum)
     pass->backend->zero(sum, sizeof *sum);
     for (size_t i = 0; i < pass->network->layer_count; i++) {
         const struct layer *layer = &pass->network->layers[i];
-        const float *buffers = pass->forward.buffers;
+        struct network_statistics statistics;
 
-        if (layer->type != &layer_stage || layer->stage.norm != NORM_BATCH)
+        if (!layer->type->statistics || !layer->type->statistics(layer, &statistics))
             continue;
-        pass->backend->stage_match(&pass->stages[layer->state].stage, weight, matching->squared,
-                                   buffers + layer->mean, buffers + layer->variance, sum);
+        layer->type->match(pass, layer, matching, weight, sum);
         weight = matching->weight;
     }
 }
@@ -446,10 +489,10 @@ static void keep_logits_gradient(const struct pass *pass, const float *from, flo
 
 void pass_backward(struct pass *pass, const struct backward *backward)
 {
-    size_t last = pass->network->tensor_count - 1;
+    size_t logits = pass->network->logits_tensor;
 
     pass->backward = *backward;
-    keep_logits_gradient(pass, backward->logits, pass->tensors[last].gradient);
+    keep_logits_gradient(pass, backward->logits, pass->tensors[logits].gradient);
     run_phase(pass, BACKWARD);
 }
 
@@ -457,14 +500,14 @@ const float *pass_tangent_forward(struct pass *pass, const struct tangent *tange
 {
     pass->tangent = *tangent;
     run_phase(pass, TANGENT_FORWARD);
-    return pass->tensors[pass->network->tensor_count - 1].tangent;
+    return pass->tensors[pass->network->logits_tensor].tangent;
 }
 
 void pass_tangent_backward(struct pass *pass, const struct backward *backward)
 {
-    size_t last = pass->network->tensor_count - 1;
+    size_t logits = pass->network->logits_tensor;
 
     pass->backward = *backward;
-    keep_logits_gradient(pass, backward->logits, pass->tensors[last].tangent_gradient);
+    keep_logits_gradient(pass, backward->logits, pass->tensors[logits].tangent_gradient);
     run_phase(pass, TANGENT_BACKWARD);
 }

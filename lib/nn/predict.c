@@ -1,8 +1,8 @@
-/* Running a network over a set, a part at a time. */
+#include "nn/predict.h"
+
 #include <math.h>
 
 #include "nn/memory.h"
-#include "nn/train.h"
 
 static size_t series_size(const struct network *network)
 {

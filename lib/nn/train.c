@@ -80,7 +80,7 @@ struct training {
     size_t batches;
     size_t *order, *device_order;
     double *losses, *device_losses;
-    size_t *batch; /* the number of the batch */
+    size_t *batch_index; /* of the batch that is due */
     /* One batch. */
     float *x, *features, *targets, *dlogits, *gradient;
     int32_t *labels;
@@ -90,7 +90,7 @@ struct training {
     struct train_checkpoint state;
 };
 
-/* Rows of nothing have a place, too. */
+/* Empty arrays get memory as well, so that NULL always means failure. */
 static void *room(const struct training *t, size_t count, size_t size)
 {
     return t->backend->allocate((count ? count : 1) * size);
@@ -103,7 +103,7 @@ static struct error *make_batch(struct training *t, size_t batch)
 
     t->device_order = room(t, t->set->count, sizeof *t->device_order);
     t->device_losses = room(t, t->batches + 1, sizeof *t->device_losses);
-    t->batch = room(t, 1, sizeof *t->batch);
+    t->batch_index = room(t, 1, sizeof *t->batch_index);
     t->x = room(t, batch * series_size(network), sizeof *t->x);
     t->features = room(t, batch * a->features, sizeof *t->features);
     t->targets = room(t, batch * a->classes, sizeof *t->targets);
@@ -112,7 +112,7 @@ static struct error *make_batch(struct training *t, size_t batch)
     t->gradient = room(t, network->parameter_count, sizeof *t->gradient);
     t->parameters = room(t, network->parameter_count, sizeof *t->parameters);
     t->buffers = room(t, network->buffer_count, sizeof *t->buffers);
-    if (!t->device_order || !t->device_losses || !t->batch || !t->x || !t->features ||
+    if (!t->device_order || !t->device_losses || !t->batch_index || !t->x || !t->features ||
         !t->targets || !t->labels || !t->dlogits || !t->gradient || !t->parameters || !t->buffers)
         return error_memory("training");
     return NULL;
@@ -162,8 +162,8 @@ static struct error *training_start(struct training *t, float *parameters, float
 
 static void training_free(struct training *t)
 {
-    void *const memory[] = {t->device_order, t->device_losses, t->batch,  t->x,
-                            t->features,     t->targets,       t->labels, t->dlogits,
+    void *const memory[] = {t->device_order, t->device_losses, t->batch_index, t->x,
+                            t->features,     t->targets,       t->labels,      t->dlogits,
                             t->gradient,     t->parameters,    t->buffers};
 
     t->backend->repeat_end(&t->step);
@@ -232,51 +232,53 @@ static struct error *take_fingerprint(struct training *t)
     return NULL;
 }
 
-/* Copies the series of the batch that is due together. */
-static void gather(struct training *t, size_t count)
+/* One step of training on the batch that is due,
+ *
+ *     z = f(x; theta)              logits, batch normalisation by this batch's statistics
+ *     L = loss(z, targets)         mean over the batch, kept for the epoch's report
+ *     g = dL/dtheta                back through the layers
+ *     theta = step(theta, g)       by the optimiser's rule and this step's learning rate
+ *
+ * All that changes from step to step is on the device (the number of the batch, the order of the
+ * series, the learning rates), so that a device can repeat the step without being told anything. */
+static void train_step(struct training *t, size_t count)
 {
+    const struct backend *backend = t->backend;
     const struct architecture *a = &t->network->architecture;
     const struct train_set *set = &t->view;
-    const size_t *order = t->device_order, *batch = t->batch;
+    const size_t *order = t->device_order, *index = t->batch_index;
     size_t size = t->options->batch;
-
-    t->backend->gather(count, series_size(t->network), set->x, order, batch, size, t->x);
-    if (a->features)
-        t->backend->gather(count, a->features, set->features, order, batch, size, t->features);
-    if (set->labels)
-        t->backend->gather(count, 1, set->labels, order, batch, size, t->labels);
-    if (set->targets)
-        t->backend->gather(count, a->classes, set->targets, order, batch, size, t->targets);
-}
-
-/* One step on the batch that is due.  All that changes from step to step is on the device: which
- * batch it is, the order of the series and the rates. */
-static void train_batch(struct training *t, size_t count)
-{
-    struct forward forward = {.count = count,
-                              .x = t->x,
-                              .features = t->features,
-                              .parameters = t->parameters,
-                              .buffers = t->buffers,
-                              .training = true,
-                              .momentum = 0.1f};
     struct targets targets = {t->labels, t->targets};
     const float *logits;
 
-    gather(t, count);
-    logits = pass_forward(t->pass, &forward);
-    t->backend->loss(&t->options->loss, count, t->network->architecture.classes, logits, &targets,
-                     t->dlogits, NULL, t->device_losses, t->batch);
+    backend->gather(count, series_size(t->network), set->x, order, index, size, t->x);
+    if (a->features)
+        backend->gather(count, a->features, set->features, order, index, size, t->features);
+    if (set->labels)
+        backend->gather(count, 1, set->labels, order, index, size, t->labels);
+    if (set->targets)
+        backend->gather(count, a->classes, set->targets, order, index, size, t->targets);
+
+    logits = pass_forward(t->pass, &(struct forward){.count = count,
+                                                     .x = t->x,
+                                                     .features = t->features,
+                                                     .parameters = t->parameters,
+                                                     .buffers = t->buffers,
+                                                     .training = true,
+                                                     .momentum = 0.1f});
+    backend->loss(&t->options->loss, count, a->classes, logits, &targets, t->dlogits, NULL,
+                  t->device_losses, index);
     pass_backward(t->pass, &(struct backward){.logits = t->dlogits, .parameters = t->gradient});
-    optimiser_follow(&t->optimiser, t->batch, t->gradient, t->parameters);
-    t->backend->count(t->batch);
+    optimiser_follow(&t->optimiser, index, t->gradient, t->parameters);
+    backend->count(t->batch_index);
 }
 
+/* On a batch of full size, for backend->repeat. */
 static void full_step(void *context)
 {
     struct training *t = context;
 
-    train_batch(t, t->options->batch);
+    train_step(t, t->options->batch);
 }
 
 /* What the device must know of an epoch beforehand. */
@@ -292,7 +294,7 @@ static void plan_epoch(struct training *t, size_t epoch, double rate)
     for (size_t i = 0; i < t->batches; i++)
         optimiser_plan(&t->optimiser, i, rate);
     optimiser_plan_end(&t->optimiser, t->batches);
-    t->backend->zero(t->batch, sizeof *t->batch);
+    t->backend->zero(t->batch_index, sizeof *t->batch_index);
     t->backend->zero(t->device_losses, (t->batches + 1) * sizeof *t->device_losses);
 }
 
@@ -321,7 +323,7 @@ static struct error *train_epoch(struct training *t, size_t epoch, double rate, 
         if (t->set->count - first >= size)
             t->backend->repeat(&t->step);
         else
-            train_batch(t, t->set->count - first);
+            train_step(t, t->set->count - first);
     }
     check_values(t);
     TRY(backend_fetch(t->backend, t->losses, t->device_losses,
@@ -394,8 +396,17 @@ static bool validation_is_due(const struct training *t)
     return t->validation && (epoch % every == 0 || epoch == t->options->epochs);
 }
 
-/* One epoch and all that follows it; *go_on is cleared when it shall be the last. */
-static struct error *run_epoch(struct training *t, bool *go_on)
+static bool is_over(const struct training *t)
+{
+    const struct train_options *options = t->options;
+
+    return t->state.best.interrupted || t->state.epoch >= options->epochs ||
+           (options->patience && t->validation && t->state.epoch > 0 &&
+            t->state.epoch - t->state.best.best_epoch >= options->patience);
+}
+
+/* One epoch and all that follows it. */
+static struct error *run_epoch(struct training *t)
 {
     const struct train_options *options = t->options;
     double rate = options->cosine
@@ -419,10 +430,7 @@ static struct error *run_epoch(struct training *t, bool *go_on)
     epoch.best_epoch = t->state.best.best_epoch;
     if (options->progress && !options->progress(options->context, &epoch))
         t->state.best.interrupted = true;
-    *go_on = !t->state.best.interrupted && t->state.epoch < options->epochs &&
-             !(options->patience && t->validation &&
-               t->state.epoch - t->state.best.best_epoch >= options->patience);
-    return save_if_due(t, !*go_on);
+    return save_if_due(t, is_over(t));
 }
 
 static struct error *check_set(const struct network *network, const struct train_set *set,
@@ -445,23 +453,16 @@ static struct error *check_set(const struct network *network, const struct train
     return NULL;
 }
 
-static bool patience_is_over(const struct training *t)
-{
-    return t->options->patience && t->validation && t->state.epoch > 0 &&
-           t->state.epoch - t->state.best.best_epoch >= t->options->patience;
-}
-
 static struct error *run(struct training *t, struct train_result *result)
 {
-    bool found = false, go_on;
+    bool found = false;
 
     if (t->options->checkpoint) {
         TRY(take_fingerprint(t));
         TRY(train_checkpoint_read(t->options->checkpoint, &t->state, &found));
     }
-    go_on = t->state.epoch < t->options->epochs && !patience_is_over(t);
-    while (go_on)
-        TRY(run_epoch(t, &go_on));
+    while (!is_over(t))
+        TRY(run_epoch(t));
     *result = t->state.best;
     result->epochs = t->state.epoch;
     return backend_check(t->backend);

@@ -14,17 +14,8 @@
 
 #include "error.h"
 #include "nn/loss.h"
-#include "nn/network.h"
+#include "nn/predict.h"
 #include "nn/optimiser.h"
-
-/* Series and what belongs to them, in host memory, owned by the caller. */
-struct train_set {
-    size_t count;
-    const float *x;        /* (N, C, L) */
-    const float *features; /* (N, K), where the network has features */
-    const int32_t *labels; /* (N,), for LOSS_LABELS, and for the accuracy if not NULL */
-    const float *targets;  /* (N, V), for the soft losses */
-};
 
 /* What an epoch came to. */
 struct train_epoch {
@@ -83,21 +74,5 @@ struct error *train_network(const struct network *network, const struct train_op
                             const struct train_set *set, const struct train_set *validation,
                             float *parameters, float *buffers,
                             struct train_result *result) MUST_CHECK;
-
-/* Logits (N, V) and, if not NULL, embeddings (N, network->embedding) of all series, by the running
- * statistics.  pass says how many at a time.  The set and the results are host memory. */
-struct error *network_predict(struct pass *pass, const float *parameters, float *buffers,
-                              const struct train_set *set, float *logits,
-                              float *embeddings) MUST_CHECK;
-
-/* The loss that a set can be held against: that one if the set has what it needs, else by labels.
- */
-struct loss loss_for_set(const struct loss *loss, const struct train_set *set);
-
-/* Mean loss over the set, which is memory of the backend, and the share of right answers (NaN
- * without labels). */
-struct error *network_evaluate(struct pass *pass, const struct loss *loss, const float *parameters,
-                               float *buffers, const struct train_set *set, double *mean,
-                               double *accuracy) MUST_CHECK;
 
 #endif

@@ -16,37 +16,90 @@ import torch
 from torch import nn
 
 
+def normalisation(o, width, length):
+    return {"none": lambda: [], "batch": lambda: [nn.BatchNorm1d(width)],
+            "instance": lambda: [nn.GroupNorm(width, width)],
+            "layer": lambda: [nn.LayerNorm([width, length])]}[o["norm"]]()
+
+
+def activation(o):
+    return {"relu": nn.ReLU, "leaky": nn.LeakyReLU, "sigmoid": nn.Sigmoid}[o["act"]]()
+
+
+class Residual(nn.Module):
+    """A block of `resnet`."""
+
+    def __init__(self, o, first, channels, width):
+        super().__init__()
+        self.act = activation(o)
+        widens = [nn.Conv1d(channels, width, 1)] if first or channels != width else []
+        for i in (1, 2, 3):
+            self.add_module(f"conv{i}", nn.Conv1d(channels, width, o[f"kernel{i}"], padding="same"))
+            self.add_module(f"norm{i}", (normalisation(o, width, o["length"]) or [nn.Identity()])[0])
+            channels = width
+        self.shortcut = nn.Sequential(*widens, *normalisation(o, width, o["length"]))
+
+    def forward(self, x):
+        h = self.act(self.norm1(self.conv1(x)))
+        h = self.norm3(self.conv3(self.act(self.norm2(self.conv2(h)))))
+        return self.act(h + self.shortcut(x))
+
+
 class Network(nn.Module):
     """The network that a line like `cnn depth=3 width=32 ...` describes."""
 
-    defaults = dict(depth=3, width=32, kernel=3, norm="batch", act="relu", pool="max", features=0)
+    kernels = dict(kernel1=8, kernel2=5, kernel3=3)
+    common = dict(norm="batch", act="relu")
+    defaults = {"cnn": dict(depth=3, width=32, kernel=3, **common, pool="max", end="flatten"),
+                "fcn": dict(width=128, **kernels, **common, end="mean"),
+                "resnet": dict(blocks=3, width=64, **kernels, **common, end="mean")}
 
     def __init__(self, text):
         super().__init__()
         kind, *words = text.split()
-        assert kind == "cnn", f"unknown network {kind}"
+        assert kind in self.defaults, f"unknown network {kind}"
         given = (word.split("=") for word in words)
-        o = {**self.defaults, **{k: int(v) if v.isdigit() else v for k, v in given}}
+        o = {**self.defaults[kind], "features": 0,
+             **{k: int(v) if v.isdigit() else v for k, v in given}}
         self.options = o
-        self.text = " ".join([kind] + [f"{k}={v}" for k, v in o.items() if v != 0])
-        channels, length, width = o["channels"], o["length"], o["width"]
-        layers = []
+        silent = [("features", 0), ("end", "flatten") if kind == "cnn" else None]
+        self.text = " ".join([kind] + [f"{k}={v}" for k, v in o.items() if (k, v) not in silent])
+        width, length = getattr(self, kind)(o)
+        self.classifier = nn.Linear(
+            o["features"] + width * (length if o["end"] == "flatten" else 1), o["classes"])
+
+    def cnn(self, o):
+        channels, length, width, layers = o["channels"], o["length"], o["width"], []
         for _ in range(o["depth"]):
             layers.append(nn.Conv1d(channels, width, o["kernel"], padding=o["kernel"] // 2))
-            layers += {"none": lambda: [], "batch": lambda: [nn.BatchNorm1d(width)],
-                       "instance": lambda: [nn.GroupNorm(width, width)],
-                       "layer": lambda: [nn.LayerNorm([width, length])]}[o["norm"]]()
-            layers.append({"relu": nn.ReLU, "leaky": nn.LeakyReLU, "sigmoid": nn.Sigmoid}[o["act"]]())
+            layers += [*normalisation(o, width, length), activation(o)]
             if o["pool"] != "none":
                 layers.append({"max": nn.MaxPool1d, "mean": nn.AvgPool1d}[o["pool"]](2))
                 length //= 2
             channels = width
         self.features = nn.Sequential(*layers)
-        self.classifier = nn.Linear(o["features"] + width * length, o["classes"])
+        return width, length
+
+    def fcn(self, o):
+        channels, length, layers = o["channels"], o["length"], []
+        for i, width in ((1, o["width"]), (2, 2 * o["width"]), (3, o["width"])):
+            layers += [nn.Conv1d(channels, width, o[f"kernel{i}"], padding="same"),
+                       *normalisation(o, width, length), activation(o)]
+            channels = width
+        self.features = nn.Sequential(*layers)
+        return channels, length
+
+    def resnet(self, o):
+        widths = [o["channels"], o["width"]] + [2 * o["width"]] * (o["blocks"] - 1)
+        self.blocks = nn.Sequential(*(Residual(o, i == 0, widths[i], widths[i + 1])
+                                      for i in range(o["blocks"])))
+        return widths[-1], o["length"]
 
     def forward(self, x, shapelets=None):
         """x: (N, C, L); shapelets: (N, K) features from sc-strans, where the network has them."""
-        flat = self.features(x).flatten(1)
+        h = self.blocks(x) if hasattr(self, "blocks") else self.features(x)
+        flat = {"flatten": lambda: h.flatten(1), "mean": lambda: h.mean(2),
+                "max": lambda: h.max(2).values}[self.options["end"]]()
         return self.classifier(flat if shapelets is None else torch.cat([shapelets, flat], 1))
 
 

@@ -15,7 +15,7 @@
 #include "base/parallel.h"
 #include "base/random.h"
 #include "nn/loss.h"
-#include "nn/network.h"
+#include "nn/pass.h"
 #include "nn/optimiser.h"
 
 static const struct {
@@ -231,7 +231,8 @@ static void report(const char *job, const char *shape, const char *threads, doub
 static double flops(const struct network *network)
 {
     const struct architecture *a = &network->architecture;
-    double first = (double)(a->length * a->channels * a->kernel * a->width);
+    double first = (double)(a->length * a->channels * architecture_value(a, "kernel") *
+                            architecture_value(a, "width"));
 
     return 2.0 * (3.0 * (double)network->work - first);
 }

@@ -4,10 +4,10 @@
 # wait left out) and runs the tests on each: every one of them must fail.  Takes minutes; run it by
 # hand after `make check` when kernels or their tests change.  Mutants are numbered, so that a run
 # can go on where another stopped, or try some again.  Ends with how many were tried and how many
-# live.  Five of the 267 change no result, but read beside their memory, which sanitizers alone
+# live.  Five of the 298 change no result, but read beside their memory, which sanitizers alone
 # notice; after `make check-asan`:
 #     CXXFLAGS=-fsanitize=address,undefined tests/fake_cuda/mutations.sh -b build/asan \
-#         -n '135 245 247 251 257'
+#         -n '135 247 249 253 259'
 set -u
 cd "$(dirname "$0")/../.." || exit 1
 build=build first=1 last=1000000 numbers=
@@ -33,7 +33,7 @@ compile() {
         -Itests/fake_cuda/include -Itests/fake_cuda -Iformats -Ilib "$@"
 }
 # The headers, which take most of the time, only once.
-for header in device stage_rows; do
+for header in device normact_rows; do
     compile -x c++-header -o "$work/$header.h.gch" cuda/$header.h
 done
 
@@ -57,7 +57,7 @@ build_plugin() {
 # tests_pass FILE: whether those that may notice what happens in FILE do not.
 tests_pass() {
     case $1 in
-    stage*) tests='network training kernels' ;;
+    normact* | pooling*) tests='network training kernels' ;;
     shapelets*) tests='shapelets' ;;
     kernel*) tests='kernels shapelets network' ;;
     *) tests='kernels training shapelets' ;;
@@ -156,7 +156,7 @@ mutate moves.cu 1 'if (*better)' 'if (true)'
 mutate moves.cu 2 'if (*better)' 'if (true)'
 # Convolutions.
 mutate convolution.cu 1 'o < outputs && i < inputs' 'o < outputs && i + 1 < inputs'
-mutate convolution.cu 1 'kernel - 1 - k : k' 'k : k'
+mutate convolution.cu 1 'taps - 1 - k : k' 'k : k'
 mutate convolution.cu 1 'o < outputs ? bias[o]' 'o + 1 < outputs ? bias[o]'
 mutate convolution.cu 1 '(o * inputs + i) * kernel + k' '(o * inputs + i) * kernel + kernel - 1 - k'
 mutate convolution.cu 1 'row += gridDim.y * HIGH' 'row += gridDim.y * HIGH + 1'
@@ -167,11 +167,11 @@ mutate convolution.cu 1 'c >= columns)' 'c + 1 >= columns)'
 mutate convolution.cu 1 'size_t part = 0; part < parts' 'size_t part = 1; part < parts'
 mutate convolution.cu 1 'to[c] += (float)sum' 'to[c] = (float)sum'
 mutate convolution.cu 1 'CUDNN_DETERMINISTIC &&' 'CUDNN_DETERMINISTIC ||'
-mutate convolution.cu 1 'beta = add ? 1.0f : 0.0f' 'beta = 0.0f'
+mutate convolution.cu 1 'beta = add && dx == din ? 1.0f : 0.0f' 'beta = 0.0f'
 mutate convolution.cu 1 'if (!add)' 'if (true)'
-mutate convolution.cu 1 'in - halo * shape->input_stride' 'in'
-mutate convolution.cu 1 'dout - halo * outs, panel_' 'dout, panel_'
-mutate convolution.cu 1 'in - halo * ins' 'in'
+mutate convolution.cu 1 'return from - halo * stride' 'return from'
+mutate convolution.cu 1 'from - halo * stride, sample, copy' 'from, sample, copy'
+mutate convolution.cu 1 'tap = k + taps - kernel' 'tap = k'
 mutate convolution.cu 1 'a->count == b->count &&' ''
 mutate convolution.cu 1 'k ? &one : &beta' '&beta'
 mutate convolution.cu 1 'x + k * p->ins' 'x'
@@ -179,55 +179,55 @@ mutate convolution.cu 1 'k > p->pad ? k - p->pad : 0' '0'
 mutate convolution.cu 1 'p->pad - k : 0' 'p->pad - k - 1 : 0'
 mutate convolution.cu 1 'plan->usable =' 'bool unused __attribute__((unused)) ='
 # Stages.
-mutate stage_math.h 1 'window->y[1] <= window->y[0] ?' 'window->y[1] < window->y[0] ?'
-mutate stage_math.h 1 '(window->y[1] <= window->y[0]) == (w == 0)' '(w == 0)'
-mutate stage_math.h 1 'return value * 0.5f' 'return value'
-mutate stage_math.h 1 'a * 0.01f' '0.0f'
-mutate stage_math.h 1 'x * 0.01f' '0.0f'
-mutate stage_math.h 1 'call->first + sample : 0' '0 : 0'
-mutate stage_math.h 1 'out.x * tangent->mean_xrz' 'tangent->mean_xrz'
-mutate stage_math.h 1 'out.da * (1.0f - y - y) * ra' '0.0f'
-mutate stage_math.h 1 'call->stage.tangent_gamma[value] * n.x +' ''
-mutate stage_math.h 1 'tangent->slope * (call->z[at] - lane->mean)' '0.0f'
-mutate stage_math.h 1 'size_t step = width * t + w' 'size_t step = width * t'
-mutate stage_sums.cu 1 'row / steps' '0'
-mutate stage_sums.cu 1 'row % steps' '(row % steps) / 2'
-mutate stage_sums.cu 1 'row += gridDim.y * HIGH' 'row += gridDim.y * HIGH + HIGH'
-mutate stage_sums.cu 1 'int y = 0; y < HIGH' 'int y = 1; y < HIGH'
-mutate stage_sums.cu 1 'size_t part = 0; part < parts' 'size_t part = 1; part < parts'
-mutate stage_sums.cu 1 'size_t group = 0; group < groups; group++)' 'size_t group = 1; group < groups; group++)'
-mutate stage_sums.cu 1 'one.b * gamma + both.before.da * rgamma * both.n.x' 'one.b * gamma'
-mutate stage_sums.cu 1 'one.a * gamma + both.before.da * rgamma' 'one.a * gamma'
-mutate stage_sums.cu 1 'squares - sum * sum / n) / n' 'squares) / n'
-mutate stage_sums.cu 1 'c < shape->channels; c += LINE' 'c + 1 < shape->channels; c += LINE'
-mutate stage.cu 1 'c < shape->channels; c += LINE' 'c + 1 < shape->channels; c += LINE'
-mutate stage.cu 2 'c < shape->channels; c += LINE' 'c + 1 < shape->channels; c += LINE'
-mutate stage_sums.cu 1 'c < shape->stride; c += LINE' 'c + 1 < shape->channels; c += LINE'
-mutate stage.cu 1 'n > 1 ? n / (n - 1) : 1.0' '1.0'
-mutate stage.cu 1 'slope * (centre - mean[c])' '0'
-mutate stage.cu 1 'if (!squared)' 'if (squared)'
-mutate stage.cu 1 'row_of(&call, 0, STAGE_OFFSET)[c] += ' 'row_of(&call, 0, STAGE_OFFSET)[c] -= '
-mutate stage_sums.cu 1 'size_t n = 0; n < call.count; n++' 'size_t n = 1; n < call.count; n++'
-mutate stage_tangent.cu 1 'x.rx * row_of(call, n, STAGE_MEAN_GX)[c]' '0'
-mutate stage_tangent.cu 1 'tangent->mean_xrz * dz' '0'
-mutate stage_tangent.cu 1 'row_of(call, n, STAGE_TANGENT_GAMMA_RSTD)[c] * g.da' '0'
-mutate stage.cu 1 'call.dbeta[c] = (float)a' 'call.dbeta[c] = (float)b'
-mutate stage_tangent.cu 1 'call.dbeta[c] = (float)a' 'call.dbeta[c] = (float)b'
-mutate stage_rows.h 1 'rgamma * row_of(call, sample, STAGE_MEAN_DAX)[c] +' ''
-mutate stage_rows.h 1 'rbeta - scale * mean_rz' '-scale * mean_rz'
-mutate stage_rows.h 1 'shape->pooled + shape->steps -' 'shape->steps -'
-mutate stage_rows.h 1 'return shape->pooled + shape->steps - (shape->pool == POOL_NONE ? 1 : 2) * shape->pooled' 'return shape->pooled'
-mutate stage_rows.h 1 'block < stage->blocks' 'block + 1 < stage->blocks'
-mutate stage.cu 1 'row_of(call, n, STAGE_SLOPE)[c] * (' '0 * ('
-mutate stage.cu 1 't >= shape->pooled' 't > shape->pooled'
-mutate stage_tangent.cu 1 't >= shape->pooled' 't > shape->pooled'
-mutate stage_sums.cu 1 'group < groups; group += gridDim.z' 'group + 1 < groups; group += gridDim.z'
-mutate stage_sums.cu 1 'threadIdx.y; row < rows' 'threadIdx.y; row + 1 < rows'
-mutate stage_sums.cu 1 'sample < call.count; sample += gridDim.x' 'sample + 1 < call.count; sample += gridDim.x'
-mutate stage_sums.cu 1 'if (c < stride)' 'if (c + 1 < stride)'
-mutate stage_sums.cu 1 'c >= stride)' 'c + 1 >= stride)'
-mutate stage_sums.cu 1 'int i = 0; i < LINE' 'int i = 1; i < LINE'
-mutate stage.cu 1 'int i = 0; i < LINE' 'int i = 1; i < LINE'
+mutate normact_math.h 1 'window->y[1] <= window->y[0] ?' 'window->y[1] < window->y[0] ?'
+mutate normact_math.h 1 '(window->y[1] <= window->y[0]) == (w == 0)' '(w == 0)'
+mutate normact_math.h 1 'return value * 0.5f' 'return value'
+mutate normact_math.h 1 'a * 0.01f' '0.0f'
+mutate normact_math.h 1 'x * 0.01f' '0.0f'
+mutate normact_math.h 1 'call->first + sample : 0' '0 : 0'
+mutate normact_math.h 1 'out.x * tangent->mean_xrz' 'tangent->mean_xrz'
+mutate normact_math.h 1 'out.da * (1.0f - y - y) * ra' '0.0f'
+mutate normact_math.h 1 'call->normact.tangent_gamma[value] * n.x +' ''
+mutate normact_math.h 1 'tangent->slope * (call->z[at] - lane->mean)' '0.0f'
+mutate normact_math.h 1 'size_t step = width * t + w' 'size_t step = width * t'
+mutate normact_sums.cu 1 'row / steps' '0'
+mutate normact_sums.cu 1 'row % steps' '(row % steps) / 2'
+mutate normact_sums.cu 1 'row += gridDim.y * HIGH' 'row += gridDim.y * HIGH + HIGH'
+mutate normact_sums.cu 1 'int y = 0; y < HIGH' 'int y = 1; y < HIGH'
+mutate normact_sums.cu 1 'size_t part = 0; part < parts' 'size_t part = 1; part < parts'
+mutate normact_sums.cu 1 'size_t group = 0; group < groups; group++)' 'size_t group = 1; group < groups; group++)'
+mutate normact_sums.cu 1 'one.b * gamma + both.before.da * rgamma * both.n.x' 'one.b * gamma'
+mutate normact_sums.cu 1 'one.a * gamma + both.before.da * rgamma' 'one.a * gamma'
+mutate normact_sums.cu 1 'squares - sum * sum / n) / n' 'squares) / n'
+mutate normact_sums.cu 1 'c < shape->channels; c += LINE' 'c + 1 < shape->channels; c += LINE'
+mutate normact.cu 1 'c < shape->channels; c += LINE' 'c + 1 < shape->channels; c += LINE'
+mutate normact.cu 2 'c < shape->channels; c += LINE' 'c + 1 < shape->channels; c += LINE'
+mutate normact_sums.cu 1 'c < shape->stride; c += LINE' 'c + 1 < shape->channels; c += LINE'
+mutate normact.cu 1 'n > 1 ? n / (n - 1) : 1.0' '1.0'
+mutate normact.cu 1 'slope * (centre - mean)' '0'
+mutate normact.cu 1 'if (!squared)' 'if (squared)'
+mutate normact.cu 1 'row_of(&call, 0, NORMACT_OFFSET)[c] += ' 'row_of(&call, 0, NORMACT_OFFSET)[c] -= '
+mutate normact_sums.cu 1 'size_t n = 0; n < call.count; n++' 'size_t n = 1; n < call.count; n++'
+mutate normact_tangent.cu 1 'x.rx * row_of(call, n, NORMACT_MEAN_GX)[c]' '0'
+mutate normact_tangent.cu 1 'tangent->mean_xrz * dz' '0'
+mutate normact_tangent.cu 1 'row_of(call, n, NORMACT_TANGENT_GAMMA_RSTD)[c] * g.da' '0'
+mutate normact.cu 1 'call.dbeta[c] = (float)a' 'call.dbeta[c] = (float)b'
+mutate normact_tangent.cu 1 'call.dbeta[c] = (float)a' 'call.dbeta[c] = (float)b'
+mutate normact_rows.h 1 'rgamma * row_of(call, sample, NORMACT_MEAN_DAX)[c] +' ''
+mutate normact_rows.h 1 'rbeta - scale * mean_rz' '-scale * mean_rz'
+mutate normact_rows.h 1 'shape->pooled + shape->steps -' 'shape->steps -'
+mutate normact_rows.h 1 'return shape->pooled + shape->steps - (shape->pool == POOL_NONE ? 1 : 2) * shape->pooled' 'return shape->pooled'
+mutate normact_rows.h 1 'block < normact->blocks' 'block + 1 < normact->blocks'
+mutate normact.cu 1 'row_of(call, n, NORMACT_SLOPE)[c] * (' '0 * ('
+mutate normact.cu 1 't >= shape->pooled' 't > shape->pooled'
+mutate normact_tangent.cu 1 't >= shape->pooled' 't > shape->pooled'
+mutate normact_sums.cu 1 'group < groups; group += gridDim.z' 'group + 1 < groups; group += gridDim.z'
+mutate normact_sums.cu 1 'threadIdx.y; row < rows' 'threadIdx.y; row + 1 < rows'
+mutate normact_sums.cu 1 'sample < call.count; sample += gridDim.x' 'sample + 1 < call.count; sample += gridDim.x'
+mutate normact_sums.cu 1 'if (c < stride)' 'if (c + 1 < stride)'
+mutate normact_sums.cu 1 'c >= stride)' 'c + 1 >= stride)'
+mutate normact_sums.cu 1 'int i = 0; i < LINE' 'int i = 1; i < LINE'
+mutate normact.cu 1 'int i = 0; i < LINE' 'int i = 1; i < LINE'
 # Losses.
 mutate loss.cu 1 'size_t v = 1; v < classes' 'size_t v = 2; v < classes'
 mutate loss.cu 1 'size_t v = 0; v < classes; v++' 'size_t v = 1; v < classes; v++'
@@ -284,9 +284,22 @@ mutate device.cu 1 'cudaEventRecord(device.uploaded, device.uploads)' 'cudaSucce
 mutate device.cu 1 'device.uploads));' 'device.stream));'
 mutate shapelets.cu 1 'cudaStreamSynchronize(worker->stream)' 'cudaSuccess'
 # All loops over grids.
-for file in moves convolution stage stage_sums stage_tangent loss shapelets; do
+for file in moves convolution normact normact_sums normact_tangent loss shapelets; do
     sweep $file.cu
 done
+# Even kernels, tensors with gaps, pooling of all steps.
+mutate convolution.cu 1 'from_i + tap - empty' 'from_i + tap'
+mutate convolution.cu 1 'else if (y != out)' 'else if (false)'
+mutate convolution.cu 1 'if (from != to)' 'if (false)'
+mutate convolution.cu 1 'floats, to, sample, add);' 'floats, to, sample, false);'
+mutate pooling.cu 1 'value > best ||' 'value >= best ||'
+mutate pooling.cu 1 'size_t t = 1; t < shape.steps' 'size_t t = 1; t + 1 < shape.steps'
+mutate pooling.cu 1 'size_t t = 0; t < shape.steps' 'size_t t = 1; t < shape.steps'
+mutate pooling.cu 1 'value *= share' 'value *= 1.0f'
+mutate pooling.cu 1 '== t ? value : 0.0f' '== t ? value : value'
+mutate pooling.cu 1 'place * shape.stride + c' 'c'
+mutate normact.cu 1 '(dmean / n + slope' '(slope'
+sweep pooling.cu
 
 echo "$tried mutants tried of $number, $alive alive"
 [ "$alive" -eq 0 ]

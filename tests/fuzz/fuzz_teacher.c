@@ -2,7 +2,7 @@
  * written again as the same values. */
 #include "fuzz.h"
 
-#include "nn/backend_cpu.h"
+#include "nn/backend.h"
 #include "nn/teacher.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)

@@ -9,7 +9,7 @@
 #include "data/scale.h"
 #include "dataset.h"
 #include "match/model.h"
-#include "nn/backend_cpu.h"
+#include "nn/backend.h"
 #include "nn/teacher.h"
 #include "slp.h"
 

@@ -15,15 +15,19 @@ import torch_teacher  # noqa: E402
 
 build = sys.argv[1] if len(sys.argv) > 1 else "build"
 with tempfile.TemporaryDirectory() as folder:
-    for norm in ("none", "batch", "instance", "layer"):
+    descriptions = [f"cnn width=24 norm={norm}" for norm in ("none", "batch", "instance", "layer")]
+    descriptions += ["cnn width=8 end=mean", "cnn width=8 end=max", "fcn width=8",
+                     "fcn width=6 norm=none end=flatten", "resnet width=4",
+                     "resnet width=4 blocks=2 norm=none end=max", "resnet width=4 norm=layer"]
+    for description in descriptions:
         there, back = os.path.join(folder, "there.tch"), os.path.join(folder, "back.tch")
-        torch_teacher.main("make", there, f"cnn width=24 norm={norm} channels=3 length=20 classes=4")
+        torch_teacher.main("make", there, f"{description} channels=3 length=20 classes=4")
         subprocess.run([f"{build}/tests/test_tch", there, back], check=True)
         x = torch.randn(6, 3, 20)
         before, after = torch_teacher.load_tch(there), torch_teacher.load_tch(back)
         with torch.no_grad():
-            assert torch.equal(before(x), after(x)), norm
+            assert torch.equal(before(x), after(x)), description
         for name, value in before.state_dict().items():
             if "num_batches" not in name:
                 assert torch.equal(value, after.state_dict()[name]), name
-        print(f"norm={norm}: the same after a round trip")
+        print(f"{description}: the same after a round trip")

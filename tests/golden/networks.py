@@ -1,6 +1,7 @@
 """PyTorch's answers for networks of lib/nn, computed in double precision, as golden files.
 
-    python3 networks.py            writes networks.npy beside this script
+    python3 networks.py            writes networks.npy (cnn) and families.npy (the others, and cnn
+                                   with end=) beside this script
     check_432.py                   uses it for all networks of the paper's search space
 
 The test that reads it is tests/unit/test_nn_golden.c."""
@@ -19,16 +20,37 @@ ACTS = ("sigmoid", "relu", "leaky")
 POOLS = ("none", "max", "mean")
 
 
+def normalisation(norm, width, length):
+    return {"none": lambda: [], "batch": lambda: [nn.BatchNorm1d(width)],
+            "instance": lambda: [nn.GroupNorm(width, width)],
+            "layer": lambda: [nn.LayerNorm([width, length])]}[norm]()
+
+
+def activation(act):
+    return {"sigmoid": nn.Sigmoid, "relu": nn.ReLU, "leaky": nn.LeakyReLU}[act]()
+
+
+def describe(family, **words):
+    return " ".join([family] + [f"{name}={value}" for name, value in words.items()])
+
+
+def end_of(end, x):
+    """(N, C, L) as the classifier sees it."""
+    return {"flatten": lambda: x.flatten(1), "mean": lambda: x.mean(2),
+            "max": lambda: F.adaptive_max_pool1d(x, 1).flatten(1)}[end]()
+
+
 class Network(nn.Module):
     """What `cnn ...` means: depth blocks of convolution, normalisation, activation and pooling, then
     one linear layer on shapelet features followed by the flattened result."""
 
     def __init__(self, depth=3, width=32, kernel=3, norm="batch", act="relu", pool="max",
-                 channels=1, length=128, classes=2, features=0):
+                 channels=1, length=128, classes=2, features=0, end=None):
         super().__init__()
         self.text = (f"cnn depth={depth} width={width} kernel={kernel} norm={norm} act={act} "
                      f"pool={pool} channels={channels} length={length} classes={classes} "
-                     f"features={features}")
+                     f"features={features}" + (f" end={end}" if end else ""))
+        self.end = end or "flatten"
         layers = []
         for _ in range(depth):
             layers.append(nn.Conv1d(channels, width, kernel, padding=kernel // 2))
@@ -44,10 +66,79 @@ class Network(nn.Module):
                 length //= 2
             channels = width
         self.features = nn.Sequential(*layers)
-        self.classifier = nn.Linear(features + width * length, classes)
+        steps = length if self.end == "flatten" else 1
+        self.classifier = nn.Linear(features + width * steps, classes)
 
     def forward(self, x, shapelets):
-        return self.classifier(torch.cat([shapelets, self.features(x).flatten(1)], 1))
+        return self.classifier(torch.cat([shapelets, end_of(self.end, self.features(x))], 1))
+
+
+class FCN(nn.Module):
+    """What `fcn ...` means: three blocks of convolution, normalisation and activation (Wang et al.
+    2017), then the mean over time."""
+
+    def __init__(self, width=128, kernel1=8, kernel2=5, kernel3=3, norm="batch", act="relu",
+                 end="mean", channels=1, length=128, classes=2, features=0):
+        super().__init__()
+        self.text = describe("fcn", width=width, kernel1=kernel1, kernel2=kernel2, kernel3=kernel3,
+                             norm=norm, act=act, end=end, channels=channels, length=length,
+                             classes=classes, features=features)
+        self.end = end
+        layers = []
+        for out, kernel in ((width, kernel1), (2 * width, kernel2), (width, kernel3)):
+            layers += [nn.Conv1d(channels, out, kernel, padding="same"),
+                       *normalisation(norm, out, length), activation(act)]
+            channels = out
+        self.features = nn.Sequential(*layers)
+        self.classifier = nn.Linear(features + width * (length if end == "flatten" else 1), classes)
+
+    def forward(self, x, shapelets):
+        return self.classifier(torch.cat([shapelets, end_of(self.end, self.features(x))], 1))
+
+
+class Residual(nn.Module):
+    def __init__(self, first, channels, width, kernels, norm, act, length):
+        super().__init__()
+        for i, kernel in enumerate(kernels, 1):
+            self.add_module(f"conv{i}", nn.Conv1d(channels if i == 1 else width, width, kernel,
+                                                  padding="same"))
+            self.add_module(f"norm{i}", nn.Sequential(*normalisation(norm, width, length))
+                            if norm == "none" else normalisation(norm, width, length)[0])
+        widens = [nn.Conv1d(channels, width, 1)] if first or channels != width else []
+        self.shortcut = nn.Sequential(*widens, *normalisation(norm, width, length))
+        self.act = activation(act)
+
+    def forward(self, x):
+        h = self.act(self.norm1(self.conv1(x)))
+        h = self.norm3(self.conv3(self.act(self.norm2(self.conv2(h)))))
+        return self.act(h + self.shortcut(x))
+
+
+class ResNet(nn.Module):
+    """What `resnet ...` means: residual blocks (Wang et al. 2017), then the mean over time."""
+
+    def __init__(self, blocks=3, width=64, kernel1=8, kernel2=5, kernel3=3, norm="batch",
+                 act="relu", end="mean", channels=1, length=128, classes=2, features=0):
+        super().__init__()
+        self.text = describe("resnet", blocks=blocks, width=width, kernel1=kernel1, kernel2=kernel2,
+                             kernel3=kernel3, norm=norm, act=act, end=end, channels=channels,
+                             length=length, classes=classes, features=features)
+        self.end = end
+        parts = []
+        for block in range(blocks):
+            out = width if block == 0 else 2 * width
+            parts.append(Residual(block == 0, channels, out, (kernel1, kernel2, kernel3), norm, act,
+                                  length))
+            channels = out
+        self.blocks = nn.Sequential(*parts)
+        self.classifier = nn.Linear(features + channels * (length if end == "flatten" else 1),
+                                    classes)
+
+    def forward(self, x, shapelets):
+        return self.classifier(torch.cat([shapelets, end_of(self.end, self.blocks(x))], 1))
+
+
+FAMILIES = {"cnn": Network, "fcn": FCN, "resnet": ResNet}
 
 
 def flat(tensors):
@@ -101,17 +192,17 @@ def optimise(model, name, x, shapelets, labels, steps=10):
 
 
 def case(seed, samples, training=True, loss="labels", temperature=1.0, scale=1.0, squared=False,
-         optimisers=(), tangents=True, **architecture):
+         optimisers=(), tangents=True, family="cnn", **architecture):
     """All answers for one network and one batch: a dictionary of arrays."""
     torch.manual_seed(seed)
-    model = Network(**architecture)
+    model = FAMILIES[family](**architecture)
     channels, length = architecture.get("channels", 1), architecture.get("length", 128)
     classes, features = architecture.get("classes", 2), architecture.get("features", 0)
     # Single precision, so that both sides start from the same numbers.
     single = lambda *shape: torch.randn(*shape).float().double()
     with torch.no_grad():
         for name, p in model.named_parameters():
-            if p.dim() == 1 or (name.startswith("features") and p.dim() == 2):
+            if p.dim() == 1 or (not name.startswith("classifier") and p.dim() == 2):
                 p += 0.3 * torch.randn_like(p)
             p.copy_(p.float().double())
         for name, b in model.named_buffers():
@@ -203,8 +294,40 @@ def golden():
     yield case(122, samples=2, depth=1, width=17, channels=10, length=4, classes=3)
 
 
+def families():
+    """Global pooling, fcn and resnet: every normalisation, activation and end, odd and even kernels."""
+    losses = itertools.cycle([("labels", 1.0, 1.0), ("kl", 4.0, 16.0), ("soft", 1.5, 2.0)])
+    data = dict(length=11, classes=3)
+    seed = 200
+    for norm, act, end in itertools.product(NORMS, ACTS, ("mean", "max")):
+        loss, temperature, scale = next(losses)
+        seed += 1
+        # Two channels or more: a shortcut from one alone is undone by the normalisation, and what is
+        # left of its gradients is rounding.
+        common = dict(norm=norm, act=act, end=end, channels=2 + seed % 2, features=(0, 2)[seed % 2],
+                      training=seed % 4 != 3, loss=loss, temperature=temperature, scale=scale,
+                      squared=seed % 2 == 0, **data)
+        yield case(seed, samples=5, depth=2, width=4, pool=POOLS[seed % 3], **common)
+        yield case(seed, samples=5, family="fcn", width=3, **common)
+        yield case(seed, samples=4, family="resnet", width=3, blocks=3 if norm == "batch" else 2,
+                   **common)
+    yield case(250, samples=4, family="fcn", width=9, end="flatten", channels=2, kernel1=2, kernel2=4,
+               kernel3=6, optimisers=("sgd",), **data)
+    yield case(251, samples=4, family="resnet", width=17, blocks=2, end="flatten", channels=34,
+               kernel1=4, kernel2=1, kernel3=2, **data)
+    yield case(252, samples=3, family="resnet", width=2, blocks=1, length=3, classes=2)
+    yield case(253, samples=3, family="fcn", width=2, length=1, classes=2, norm="none")
+    yield case(254, samples=19, family="resnet", width=2, blocks=2, length=9, classes=4, features=3)
+    yield case(255, samples=5, family="resnet", width=4, norm="none", blocks=2, length=9, classes=4,
+               optimisers=("sgd", "adam", "adamw"))
+    yield case(256, samples=2, family="fcn", width=3, length=150, classes=2, act="sigmoid")
+    # Blocks of several samples, whose values have a halo where a shortcut normalises them.
+    yield case(257, samples=19, family="resnet", width=2, blocks=3, length=9, classes=3, channels=2)
+
+
 if __name__ == "__main__":
     folder = sys.argv[1] if len(sys.argv) > 1 else os.path.dirname(os.path.abspath(__file__))
-    with open(os.path.join(folder, "networks.npy"), "wb") as file:
-        for arrays in golden():
-            write(file, arrays)
+    for name, cases in (("networks.npy", golden), ("families.npy", families)):
+        with open(os.path.join(folder, name), "wb") as file:
+            for arrays in cases():
+                write(file, arrays)

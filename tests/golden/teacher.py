@@ -1,5 +1,5 @@
-"""Makes the teacher that test_tch reads: teacher.tch as PyTorch writes it, and teacher.npy, a batch
-of series followed by PyTorch's logits."""
+"""Makes the teachers that test_tch reads: teacher.tch, fcn.tch and resnet.tch as PyTorch writes them,
+and NAME.npy, a batch of series followed by PyTorch's logits."""
 import os
 import sys
 
@@ -10,9 +10,12 @@ here = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, os.path.join(here, "..", "..", "pipelines", "examples"))
 import torch_teacher  # noqa: E402
 
-path = os.path.join(here, "teacher.tch")
-torch_teacher.main("make", path, "cnn depth=2 width=6 channels=2 length=14 classes=3", "7")
-x = torch.randn(5, 2, 14)
-with torch.no_grad(), open(os.path.join(here, "teacher.npy"), "wb") as file:
-    np.save(file, x.numpy())
-    np.save(file, torch_teacher.load_tch(path)(x).numpy())
+folder = sys.argv[1] if len(sys.argv) > 1 else here
+for name, text in (("teacher", "cnn depth=2 width=6"), ("fcn", "fcn width=5"),
+                   ("resnet", "resnet blocks=3 width=3 end=max")):
+    path = os.path.join(folder, name + ".tch")
+    torch_teacher.main("make", path, text + " channels=2 length=14 classes=3", "7")
+    x = torch.randn(5, 2, 14)
+    with torch.no_grad(), open(os.path.join(folder, name + ".npy"), "wb") as file:
+        np.save(file, x.numpy())
+        np.save(file, torch_teacher.load_tch(path)(x).numpy())

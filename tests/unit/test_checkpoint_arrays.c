@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "nn/backend_cpu.h"
+#include "nn/backend.h"
 #include "nn/checkpoint.h"
 
 static void more_arrays_than_there_is_room_for_are_an_error(void **state)

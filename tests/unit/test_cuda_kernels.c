@@ -341,24 +341,28 @@ static void losses_and_their_tangents_are_those_of_the_processor(void **state)
 /* With so many samples more, so that every call can have plans of its own. */
 static void check_convolutions(size_t more)
 {
+    /* gap: more steps of halo than the convolution needs, because others read the tensors, too. */
     static const struct {
-        size_t count, steps, kernel, inputs, outputs;
-    } shapes[] = {{1, 1, 3, 1, 1},  {3, 7, 3, 2, 5},   {2, 40, 5, 17, 33}, {5, 1, 1, 70, 3},
-                  {4, 9, 1, 5, 16}, {2, 300, 3, 1, 2}, {2, 5, 7, 3, 2},    {3, 6, 3, 16, 32}};
+        size_t count, steps, kernel, inputs, outputs, gap;
+    } shapes[] = {{1, 1, 3, 1, 1, 0},   {3, 7, 3, 2, 5, 0},   {2, 40, 5, 17, 33, 0},
+                  {5, 1, 1, 70, 3, 0},  {4, 9, 1, 5, 16, 0},  {2, 300, 3, 1, 2, 0},
+                  {2, 5, 7, 3, 2, 0},   {3, 6, 3, 16, 32, 0}, {3, 9, 8, 3, 17, 0},
+                  {2, 4, 2, 16, 16, 0}, {3, 9, 1, 16, 16, 2}, {2, 7, 3, 16, 5, 1},
+                  {3, 10, 4, 5, 16, 3}, {2, 2, 6, 16, 16, 1}};
     const struct backend *const backends[] = {gpu(), backend_cpu()};
 
     for (size_t i = 0; i < sizeof shapes / sizeof shapes[0]; i++) {
-        size_t halo = (shapes[i].kernel - 1) / 2, count = shapes[i].count + more,
-               kernel = shapes[i].kernel;
+        size_t gap = shapes[i].gap, count = shapes[i].count + more, kernel = shapes[i].kernel;
+        size_t halo = kernel / 2 + gap;
         size_t ins = shapes[i].inputs, outs = (shapes[i].outputs + 15) / 16 * 16;
-        size_t steps = shapes[i].steps, width = steps + 2 * halo;
-        struct conv1d_shape shape = {steps,       kernel,      ins,         shapes[i].outputs,
-                                     ins,         outs,        width * ins, steps * outs,
-                                     steps * ins, width * outs};
+        size_t steps = shapes[i].steps, width = steps + 2 * halo, narrow = steps + 2 * gap;
+        struct conv1d_shape shape = {steps,        kernel,      ins,         shapes[i].outputs,
+                                     ins,          outs,        width * ins, narrow * outs,
+                                     narrow * ins, width * outs};
         struct both weight = both_normal(shapes[i].outputs * ins * kernel, 1);
         struct both bias = both_normal(shapes[i].outputs, 2), in, dout;
-        struct both out = both_normal(count * steps * outs, 5);
-        struct both din = both_normal(count * steps * ins, 6);
+        struct both out = both_normal(count * narrow * outs, 5);
+        struct both din = both_normal(count * narrow * ins, 6);
         struct both dweight = both_normal(shapes[i].outputs * ins * kernel, 7);
         struct both dbias = both_normal(shapes[i].outputs, 8);
         float *x = normal_values(count * width * ins, 3),
@@ -383,12 +387,14 @@ static void check_convolutions(size_t more)
             float *gradient = b->allocate(b->conv1d_gradient(&shape) * sizeof *gradient);
 
             b->conv1d_pack(&shape, ON(weight), ON(bias), forward, backward);
-            b->conv1d_forward(&shape, count, ON(in) + halo * ins, forward, false, ON(out));
-            b->conv1d_forward(&shape, count, ON(in) + halo * ins, forward, true, ON(out));
+            b->conv1d_forward(&shape, count, ON(in) + halo * ins, forward, false,
+                              ON(out) + gap * outs);
+            b->conv1d_forward(&shape, count, ON(in) + halo * ins, forward, true,
+                              ON(out) + gap * outs);
             b->conv1d_backward_input(&shape, count, ON(dout) + halo * outs, backward, false,
-                                     ON(din));
+                                     ON(din) + gap * ins);
             b->conv1d_backward_input(&shape, count, ON(dout) + halo * outs, backward, true,
-                                     ON(din));
+                                     ON(din) + gap * ins);
             b->conv1d_backward_weight(&shape, count, ON(in) + halo * ins, ON(dout) + halo * outs,
                                       true, gradient);
             b->conv1d_backward_weight(&shape, count, ON(in) + halo * ins, ON(dout) + halo * outs,
@@ -439,67 +445,69 @@ static void convolutions_that_cudnn_does_not_have_are_made_of_products(void **st
     assert_null(gpu()->fault());
 }
 
-/* ---- Stages (test_cuda_network.c has the rest) ---- */
+/* ---- Normalisation, activation, pooling (test_cuda_network.c has the rest) ---- */
 
-/* All functions of a stage; arrays: in this order, those of each backend. */
+/* All functions of a normact layer; arrays: in this order, those of each backend. */
 enum { Z, RZ, DP, RDP, GAMMA, BETA, RGAMMA, RBETA, P, RP, DGAMMA, DBETA, DZ, RDZ, ROWS, ARRAYS };
 
-static void run_stage(const struct backend *b, struct stage stage, size_t count, float *const *on,
-                      double *moments, double *sums)
+static void run_normact(const struct backend *b, struct normact normact, size_t count,
+                        float *const *on, double *moments, double *sums)
 {
-    size_t bytes = STAGE_SUMS * stage.shape.stride * sizeof *sums;
+    size_t bytes = NORMACT_SUMS * normact.shape.stride * sizeof *sums;
 
-    stage.gamma = on[GAMMA];
-    stage.beta = on[BETA];
-    stage.tangent_gamma = on[RGAMMA];
-    stage.tangent_beta = on[RBETA];
-    stage.rows = on[ROWS];
-    stage.moments = moments;
-    stage.sums = sums;
-    b->zero(moments, STAGE_MOMENTS * stage.shape.stride * sizeof *moments);
-    b->stage_moments(&stage, 0, 0, count, on[Z]);
-    b->stage_reduce(&stage, NULL, NULL);
-    b->stage_forward(&stage, 0, count, on[Z], on[P]);
+    normact.gamma = on[GAMMA];
+    normact.beta = on[BETA];
+    normact.tangent_gamma = on[RGAMMA];
+    normact.tangent_beta = on[RBETA];
+    normact.rows = on[ROWS];
+    normact.moments = moments;
+    normact.sums = sums;
+    b->zero(moments, NORMACT_MOMENTS * normact.shape.stride * sizeof *moments);
+    b->normact_moments(&normact, 0, 0, count, on[Z]);
+    b->normact_reduce(&normact, NULL, NULL);
+    b->normact_forward(&normact, 0, count, on[Z], on[P]);
     b->zero(sums, bytes);
-    b->stage_backward_sums(&stage, 0, 0, count, on[Z], on[DP], NULL, NULL);
-    b->stage_backward_reduce(&stage, on[DGAMMA], on[DBETA]);
-    b->stage_backward(&stage, 0, count, on[Z], on[DP], on[DZ]);
+    b->normact_backward_sums(&normact, 0, 0, count, on[Z], on[DP], NULL, NULL);
+    b->normact_backward_reduce(&normact, on[DGAMMA], on[DBETA]);
+    b->normact_backward(&normact, 0, count, on[Z], on[DP], on[DZ]);
     b->zero(sums, bytes);
-    b->stage_tangent_sums(&stage, 0, 0, count, on[Z], on[RZ]);
-    b->stage_tangent_reduce(&stage);
-    b->stage_tangent_forward(&stage, 0, count, on[Z], on[RZ], on[RP]);
+    b->normact_tangent_sums(&normact, 0, 0, count, on[Z], on[RZ]);
+    b->normact_tangent_reduce(&normact);
+    b->normact_tangent_forward(&normact, 0, count, on[Z], on[RZ], on[RP]);
     b->zero(sums, bytes);
-    b->stage_tangent_backward_sums(&stage, 0, 0, count, on[Z], on[RZ], on[DP], on[RDP], NULL, NULL);
-    b->stage_tangent_backward_reduce(&stage, on[DGAMMA], on[DBETA]);
-    b->stage_tangent_backward(&stage, 0, count, on[Z], on[RZ], on[DP], on[RDP], on[DZ], on[RDZ]);
+    b->normact_tangent_backward_sums(&normact, 0, 0, count, on[Z], on[RZ], on[DP], on[RDP], NULL,
+                                     NULL);
+    b->normact_tangent_backward_reduce(&normact, on[DGAMMA], on[DBETA]);
+    b->normact_tangent_backward(&normact, 0, count, on[Z], on[RZ], on[DP], on[RDP], on[DZ],
+                                on[RDZ]);
 }
 
 /* Inside of networks there is other memory behind the results; here, nothing. */
-static void stages_write_nothing_behind_their_results(void **state)
+static void normacts_write_nothing_behind_their_results(void **state)
 {
     enum { COUNT = 3, STEPS = 7, POOLED = 3, STRIDE = 16 };
     enum { LONG = COUNT * STEPS * STRIDE, SHORT = COUNT * POOLED * STRIDE };
     static const size_t sizes[ARRAYS] = {LONG,   LONG,   SHORT,  SHORT, STRIDE,
                                          STRIDE, STRIDE, STRIDE, SHORT, SHORT,
-                                         STRIDE, STRIDE, LONG,   LONG,  STAGE_ROWS * STRIDE};
-    struct stage stage = {.shape = {.norm = NORM_BATCH,
-                                    .act = ACTIVATION_SIGMOID,
-                                    .pool = POOL_MEAN,
-                                    .steps = STEPS,
-                                    .pooled = POOLED,
-                                    .channels = STRIDE,
-                                    .stride = STRIDE,
-                                    .input_sample = STEPS * STRIDE,
-                                    .input_gradient_sample = STEPS * STRIDE,
-                                    .output_sample = POOLED * STRIDE,
-                                    .output_gradient_sample = POOLED * STRIDE},
-                          .samples = COUNT,
-                          .blocks = 1,
-                          .batch = true,
-                          .measured = true,
-                          .summed = true};
-    struct both arrays[ARRAYS], moments = both_normal(2 * STAGE_MOMENTS * STRIDE, 20);
-    struct both sums = both_normal(2 * STAGE_SUMS * STRIDE, 21);
+                                         STRIDE, STRIDE, LONG,   LONG,  NORMACT_ROWS * STRIDE};
+    struct normact normact = {.shape = {.norm = NORM_BATCH,
+                                        .act = ACTIVATION_SIGMOID,
+                                        .pool = POOL_MEAN,
+                                        .steps = STEPS,
+                                        .pooled = POOLED,
+                                        .channels = STRIDE,
+                                        .stride = STRIDE,
+                                        .input_sample = STEPS * STRIDE,
+                                        .input_gradient_sample = STEPS * STRIDE,
+                                        .output_sample = POOLED * STRIDE,
+                                        .output_gradient_sample = POOLED * STRIDE},
+                              .samples = COUNT,
+                              .blocks = 1,
+                              .batch = true,
+                              .measured = true,
+                              .summed = true};
+    struct both arrays[ARRAYS], moments = both_normal(2 * NORMACT_MOMENTS * STRIDE, 20);
+    struct both sums = both_normal(2 * NORMACT_SUMS * STRIDE, 21);
     float *on_gpu[ARRAYS], *on_cpu[ARRAYS];
 
     (void)state;
@@ -508,8 +516,8 @@ static void stages_write_nothing_behind_their_results(void **state)
         on_gpu[i] = arrays[i].on_gpu;
         on_cpu[i] = arrays[i].on_cpu;
     }
-    run_stage(gpu(), stage, COUNT, on_gpu, moments.on_gpu, sums.on_gpu);
-    run_stage(backend_cpu(), stage, COUNT, on_cpu, moments.on_cpu, sums.on_cpu);
+    run_normact(gpu(), normact, COUNT, on_gpu, moments.on_gpu, sums.on_gpu);
+    run_normact(backend_cpu(), normact, COUNT, on_cpu, moments.on_cpu, sums.on_cpu);
     for (size_t i = 0; i < ARRAYS; i++) {
         if (i != ROWS)
             assert_close(&arrays[i], 2e-5);
@@ -517,6 +525,40 @@ static void stages_write_nothing_behind_their_results(void **state)
     }
     free_both(&moments);
     free_both(&sums);
+}
+
+/* One sample less than there is room for: the last stays as it was. */
+static void pooling_of_all_steps_is_that_of_the_processor(void **state)
+{
+    enum { ROOM = 4, COUNT = 3, STEPS = 9, STRIDE = 48, GAP = 16 };
+    enum { LONG = STEPS * STRIDE + GAP, SHORT = STRIDE + GAP };
+    const struct backend *const backends[] = {gpu(), backend_cpu()};
+
+    (void)state;
+    for (int i = 0; i < 2; i++) {
+        struct pool_shape shape = {
+            i ? POOL_MAX : POOL_MEAN, STEPS, STRIDE, LONG, LONG, SHORT, SHORT};
+        struct both in = both_normal(ROOM * LONG, 1), rin = both_normal(ROOM * LONG, 2);
+        struct both dout = both_normal(ROOM * SHORT, 3), out = both_normal(ROOM * SHORT, 4);
+        struct both rout = both_normal(ROOM * SHORT, 5), din = both_normal(ROOM * LONG, 6);
+        struct both index = both_normal(ROOM * STRIDE, 7);
+
+        for (int k = 0; k < 2; k++) {
+#define ON(array) (k ? (array).on_cpu : (array).on_gpu)
+            backends[k]->pool_steps(&shape, COUNT, ON(in), ON(index), ON(out));
+            backends[k]->pool_steps_tangent(&shape, COUNT, ON(rin), ON(index), ON(rout));
+            backends[k]->pool_steps_backward(&shape, COUNT, ON(dout), ON(index), ON(din));
+#undef ON
+        }
+        fetch_both(&index);
+        assert_memory_equal(index.seen, index.on_cpu, ROOM * STRIDE * sizeof(int32_t));
+        assert_close(&out, 1e-6);
+        assert_close(&rout, 1e-6);
+        assert_close(&din, 1e-6);
+        struct both *const freed[] = {&in, &rin, &dout, &out, &rout, &din, &index};
+        for (size_t k = 0; k < sizeof freed / sizeof freed[0]; k++)
+            free_both(freed[k]);
+    }
 }
 
 /* ---- Small grids ---- */
@@ -590,7 +632,8 @@ int main(void)
         cmocka_unit_test(losses_and_their_tangents_are_those_of_the_processor),
         cmocka_unit_test(convolutions_of_any_shape_are_those_of_the_processor),
         cmocka_unit_test(convolutions_that_cudnn_does_not_have_are_made_of_products),
-        cmocka_unit_test(stages_write_nothing_behind_their_results),
+        cmocka_unit_test(normacts_write_nothing_behind_their_results),
+        cmocka_unit_test(pooling_of_all_steps_is_that_of_the_processor),
         cmocka_unit_test(grids_too_small_for_the_work_go_round),
         cmocka_unit_test(memory_that_is_not_there_is_told),
         cmocka_unit_test(the_first_fault_is_kept_and_told),

@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "nn/memory.h"
-#include "nn/network.h"
+#include "nn/pass.h"
 #include "support/fake_device.h"
 
 enum { MOST = 9 };
@@ -67,6 +67,7 @@ static struct results run_pass(const struct backend *backend, const struct probl
     float *dlogits = some(backend, logits, 3), *dembedding = some(backend, embedding, 4);
     float *v = some(backend, p->parameters, 5), *vx = some(backend, x, 6);
     float *vf = some(backend, features, 11), *rdlogits = some(backend, logits, 12);
+    struct network_statistics normalised;
     const float *out;
 
     for (size_t i = 0; p->flat && i + 1 < x; i++)
@@ -90,7 +91,7 @@ static struct results run_pass(const struct backend *backend, const struct probl
                                                .statistics = p->statistics});
     r.logits = fetch(backend, out, logits);
     r.embedding = fetch(backend, pass_embedding(pass), embedding);
-    if (p->statistics && p->architecture.norm == NORM_BATCH) {
+    if (p->statistics && network_statistics(network, 0, &normalised)) {
         pass_match(pass, &(struct matching){0.5, 10, false}, match);
         from_backend(backend, &r.match, match, sizeof r.match);
     }
@@ -175,6 +176,16 @@ static const char *const networks[] = {
     "cnn depth=2 width=16 norm=batch act=sigmoid pool=mean channels=1 length=9 classes=2",
     "cnn depth=1 width=32 norm=instance act=leaky pool=max channels=2 length=7 classes=2",
     "cnn depth=1 width=16 norm=layer act=sigmoid pool=none channels=1 length=6 classes=3",
+    "cnn depth=1 width=5 kernel=5 pool=none end=max act=sigmoid channels=2 length=9 classes=3",
+    "cnn depth=2 width=33 norm=instance end=mean channels=1 length=14 classes=2 features=2",
+    "cnn depth=1 width=16 act=sigmoid pool=none end=max channels=2 length=9 classes=3",
+    "cnn depth=1 width=16 act=sigmoid pool=none end=mean channels=2 length=9 classes=3",
+    "fcn width=5 channels=2 length=9 classes=3 features=1",
+    "resnet blocks=2 width=4 act=sigmoid channels=2 length=11 classes=3",
+    "resnet blocks=3 width=3 kernel1=7 kernel2=4 act=sigmoid channels=1 length=10 classes=2 "
+    "features=2",
+    "resnet blocks=2 width=3 norm=layer act=sigmoid end=max channels=2 length=8 classes=2",
+    "resnet blocks=3 width=3 norm=none act=sigmoid end=flatten channels=2 length=8 classes=2",
 };
 
 static void all_phases_are_those_of_the_processor(void **state)
@@ -214,6 +225,12 @@ static void of_steps_that_tie_the_first_is_the_largest(void **state)
         "cnn depth=2 width=5 norm=none act=leaky pool=max channels=2 length=20 classes=3", 4);
 
     (void)state;
+    p.flat = true;
+    p.moves_x = true;
+    compare_passes(&p, 3e-5);
+    p = problem_of("cnn depth=1 width=5 norm=none act=leaky pool=none end=max channels=2 length=20 "
+                   "classes=3",
+                   4);
     p.flat = true;
     p.moves_x = true;
     compare_passes(&p, 3e-5);

@@ -15,7 +15,7 @@
 
 #include "base/coprocess.h"
 #include "condense/synthesise.h"
-#include "nn/backend_cpu.h"
+#include "nn/backend.h"
 #include "npy-c/npy-c.h"
 #include "slp.h"
 #include "support/golden.h"

@@ -9,7 +9,7 @@
 
 #include "base/random.h"
 #include "nn/loss.h"
-#include "nn/network.h"
+#include "nn/pass.h"
 
 /* ---- A small problem ---- */
 
@@ -156,6 +156,10 @@ static const char *const smooth[] = {
     "cnn depth=1 width=17 norm=instance act=sigmoid pool=mean channels=3 length=8 classes=4 "
     "features=1",
     "cnn depth=2 width=6 kernel=5 norm=none act=sigmoid pool=mean channels=2 length=9 classes=2",
+    "cnn depth=1 width=5 norm=batch act=sigmoid pool=none end=mean channels=2 length=9 classes=3",
+    "fcn width=3 norm=instance act=sigmoid channels=2 length=12 classes=3 features=2",
+    "resnet blocks=2 width=3 norm=batch act=sigmoid channels=2 length=10 classes=3 features=1",
+    "resnet blocks=3 width=2 norm=none act=sigmoid end=flatten channels=1 length=7 classes=2",
 };
 
 static void gradients_are_what_finite_differences_say(void **state)
@@ -188,7 +192,7 @@ static void second_order_products_are_what_finite_differences_say(void **state)
 {
     (void)state;
     for (size_t i = 0; i < 2 * sizeof smooth / sizeof smooth[0]; i++) {
-        const float step = 4e-3f;
+        const float step = 2e-3f;
         struct targets targets;
         struct fixture f;
         struct directions v;
@@ -408,11 +412,27 @@ static void descriptions_are_read_and_written_alike(void **state)
     assert_ok(architecture_parse(text, &architecture));
     architecture_print(&architecture, back);
     assert_string_equal(back, text);
-    assert_int_equal(architecture_steps(&architecture, 4), 8);
-    assert_int_equal(architecture_embedding(&architecture), 20 + 64 * 8);
+    assert_int_equal(architecture_value(&architecture, "depth"), 4);
+    assert_int_equal(architecture_value(&architecture, "length"), 128);
+    assert_int_equal(architecture_value(&architecture, "heads"), 0);
     assert_ok(architecture_parse("cnn", &architecture));
     architecture_print(&architecture, back);
     assert_string_equal(back, "cnn depth=3 width=32 kernel=3 norm=batch act=relu pool=max");
+    assert_ok(architecture_parse("cnn end=flatten", &architecture));
+    architecture_print(&architecture, back);
+    assert_string_equal(back, "cnn depth=3 width=32 kernel=3 norm=batch act=relu pool=max");
+    assert_ok(architecture_parse("cnn end=mean classes=2", &architecture));
+    architecture_print(&architecture, back);
+    assert_string_equal(back, "cnn depth=3 width=32 kernel=3 norm=batch act=relu pool=max end=mean "
+                              "classes=2");
+    assert_ok(architecture_parse("fcn", &architecture));
+    architecture_print(&architecture, back);
+    assert_string_equal(back, "fcn width=128 kernel1=8 kernel2=5 kernel3=3 norm=batch act=relu "
+                              "end=mean");
+    assert_ok(architecture_parse("resnet", &architecture));
+    architecture_print(&architecture, back);
+    assert_string_equal(back, "resnet blocks=3 width=64 kernel1=8 kernel2=5 kernel3=3 norm=batch "
+                              "act=relu end=mean");
 }
 
 static void bad_descriptions_are_refused_with_the_word(void **state)
@@ -420,8 +440,11 @@ static void bad_descriptions_are_refused_with_the_word(void **state)
     static const struct {
         const char *text, *message;
     } bad[] = {
-        {"", "begins with cnn, got \"\""},
-        {"resnet depth=3", "begins with cnn, got \"resnet\""},
+        {"", "begins with cnn, fcn or resnet, got \"\""},
+        {"rnn depth=3", "begins with cnn, fcn or resnet, got \"rnn\""},
+        {"resnet depth=3", "unknown word \"depth\""},
+        {"fcn width=513", "width=513: expected a whole number from 1 to 512"},
+        {"resnet end=all", "end=all: expected one of flatten, max, mean"},
         {"cnn depth", "\"depth\" is not word=value"},
         {"cnn depth=3 deep=4", "unknown word \"deep\""},
         {"cnn depth=3 depth=4", "depth is given twice"},
@@ -462,6 +485,9 @@ static void networks_that_cannot_be_built_are_refused(void **state)
     assert_ok(build("cnn channels=1 length=8 classes=2"));
     assert_ok(build("cnn channels=1 length=1 classes=2 pool=none"));
     assert_fails("too many", build("cnn channels=1 length=16777216 classes=1048576 pool=none"));
+    assert_fails("too many", build("fcn channels=1 length=16777216 classes=2"));
+    assert_ok(build("fcn width=2 channels=1 length=1 classes=2"));
+    assert_ok(build("resnet width=2 channels=5000 length=1 classes=2"));
 }
 
 static void all_432_networks_of_the_paper_can_be_built(void **state)

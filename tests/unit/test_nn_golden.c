@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "nn/loss.h"
-#include "nn/network.h"
+#include "nn/pass.h"
 #include "nn/optimiser.h"
 #include "npy-c/npy-c.h"
 #include "support/golden.h"
@@ -364,6 +364,7 @@ static void networks_agree_with_pytorch_in_values_and_all_derivatives(void **sta
         return;
     }
     assert_int_equal(check_file(golden_path("networks.npy"), false), 58);
+    assert_int_equal(check_file(golden_path("families.npy"), false), 80);
 }
 
 int main(int argc, char **argv)

@@ -114,6 +114,8 @@ static const char *const networks[] = {
     "cnn depth=2 width=40 norm=instance act=leaky pool=mean",
     "cnn depth=2 width=5 norm=layer act=sigmoid",
     "cnn depth=1 width=5 norm=none pool=none kernel=5",
+    "fcn width=5",
+    "resnet blocks=2 width=5 end=max",
 };
 enum { NETWORKS = sizeof networks / sizeof networks[0] };
 

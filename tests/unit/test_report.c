@@ -9,7 +9,7 @@
 
 #include "learn/examples.h"
 #include "learn/report.h"
-#include "nn/backend_cpu.h"
+#include "nn/backend.h"
 #include "shapelets/transform.h"
 
 /* Two students and two classes, the second of which one never recognises. */
@@ -186,10 +186,10 @@ static void features_are_distances_and_networks_are_filled_in(void **state)
     assert_near(with.features[0], 0, 1e-6);
     assert_ok(examples_architecture(&with, "cnn depth=1 width=4", &architecture));
     assert_int_equal(architecture.features, 1);
-    assert_int_equal(architecture.width, 4);
+    assert_int_equal(architecture_value(&architecture, "width"), 4);
     assert_ok(examples_architecture(&plain, NULL, &architecture));
     assert_int_equal(architecture.features, 0);
-    assert_int_equal(architecture.width, 32);
+    assert_int_equal(architecture_value(&architecture, "width"), 32);
     assert_fails("the network says length=12, but for plain it is 16",
                  examples_architecture(&plain, "cnn length=12", &architecture));
     assert_ok(dataset_new(2, 1, 16, 2, false, &odd));

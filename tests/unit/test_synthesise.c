@@ -10,7 +10,7 @@
 #include "base/parallel.h"
 #include "base/random.h"
 #include "condense/synthesise.h"
-#include "nn/backend_cpu.h"
+#include "nn/backend.h"
 #include "npy-c/npy-c.h"
 #include "slp.h"
 #include "support/golden.h"

@@ -33,21 +33,20 @@ static struct npy_array next_array(npy_reader *reader)
     return array;
 }
 
-static void a_teacher_written_by_pytorch_gives_pytorchs_logits(void **state)
+static void check_logits(const char *series, const char *file)
 {
     struct npy_error error;
-    npy_reader *reader = npy_open(golden_path("teacher.npy"), &error);
+    npy_reader *reader = npy_open(golden_path(series), &error);
     struct npy_array x, expected;
     struct teacher teacher;
     struct train_set set = {0};
     struct pass *pass;
     float *logits;
 
-    (void)state;
     assert_non_null(reader);
     x = next_array(reader);
     expected = next_array(reader);
-    assert_ok(teacher_read(golden_path("teacher.tch"), backend_cpu(), &teacher));
+    assert_ok(teacher_read(golden_path(file), backend_cpu(), &teacher));
     assert_string_equal(teacher.notes, "written by PyTorch");
     set.count = x.shape[0];
     set.x = x.data;
@@ -62,6 +61,14 @@ static void a_teacher_written_by_pytorch_gives_pytorchs_logits(void **state)
     npy_array_free(&x);
     npy_array_free(&expected);
     npy_close(reader);
+}
+
+static void a_teacher_written_by_pytorch_gives_pytorchs_logits(void **state)
+{
+    (void)state;
+    check_logits("teacher.npy", "teacher.tch");
+    check_logits("fcn.npy", "fcn.tch");
+    check_logits("resnet.npy", "resnet.tch");
 }
 
 static void a_teacher_survives_writing_and_reading(void **state)

@@ -8,7 +8,7 @@
 
 #include "base/random.h"
 #include "match/unroll.h"
-#include "nn/backend_cpu.h"
+#include "nn/backend.h"
 #include "support/golden.h"
 
 enum { SERIES = 6, REAL = 9, CHANNELS = 2, LENGTH = 14, CLASSES = 3, FEATURES = 5, AGE = 4 };

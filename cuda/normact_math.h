@@ -1,15 +1,15 @@
-/* What happens to one value of a stage (normalisation, activation, pooling): the formulas of
- * struct stage_shape and enum stage_row in backend.h, and their derivatives, for one thread.
+/* What happens to one value of a normact layer (normalisation, activation, pooling): the formulas
+ * of struct normact_shape and enum normact_row in backend.h, and their derivatives, for one thread.
  *
  * Nothing between z and p is stored; the backward passes find it again from z. */
-#ifndef SC_CUDA_STAGE_MATH_H
-#define SC_CUDA_STAGE_MATH_H
+#ifndef SC_CUDA_NORMACT_MATH_H
+#define SC_CUDA_NORMACT_MATH_H
 
 #include "device.h"
 
 /* What a kernel works on. */
-struct stage_call {
-    struct stage stage;
+struct normact_call {
+    struct normact normact;
     size_t first, count;   /* samples */
     const float *z, *rz;   /* (count, steps, stride) */
     const float *dp, *rdp; /* (count, pooled, stride) */
@@ -21,6 +21,8 @@ struct stage_call {
 /* y = act(a); what is not a number stays so. */
 DEVICE float activate(enum activation act, float a)
 {
+    if (act == ACTIVATION_NONE)
+        return a;
     if (act == ACTIVATION_SIGMOID) {
         float e = expf(-fabsf(a)), share = 1.0f / (1.0f + e);
 
@@ -32,28 +34,30 @@ DEVICE float activate(enum activation act, float a)
 /* x act'(a), where y = act(a). */
 DEVICE float times_slope(enum activation act, float x, float a, float y)
 {
+    if (act == ACTIVATION_NONE)
+        return x;
     if (act == ACTIVATION_SIGMOID)
         return x * y * (1.0f - y);
     return a > 0.0f ? x : (act == ACTIVATION_RELU ? 0.0f : x * 0.01f);
 }
 
-DEVICE bool per_sample(const struct stage_call *call)
+DEVICE bool per_sample(const struct normact_call *call)
 {
-    return call->stage.shape.norm == NORM_INSTANCE || call->stage.shape.norm == NORM_LAYER;
+    return call->normact.shape.norm == NORM_INSTANCE || call->normact.shape.norm == NORM_LAYER;
 }
 
 /* Steps before pooling for each after it. */
-DEVICE size_t pool_width(const struct stage_call *call)
+DEVICE size_t pool_width(const struct normact_call *call)
 {
-    return call->stage.shape.pool == POOL_NONE ? 1 : 2;
+    return call->normact.shape.pool == POOL_NONE ? 1 : 2;
 }
 
-DEVICE float *row_of(const struct stage_call *call, size_t sample, enum stage_row row)
+DEVICE float *row_of(const struct normact_call *call, size_t sample, enum normact_row row)
 {
-    size_t stride = call->stage.shape.stride;
+    size_t stride = call->normact.shape.stride;
     size_t group = per_sample(call) ? call->first + sample : 0;
 
-    return call->stage.rows + (group * STAGE_ROWS + row) * stride;
+    return call->normact.rows + (group * NORMACT_ROWS + row) * stride;
 }
 
 /* A sample and channel, with its constants. */
@@ -63,43 +67,43 @@ struct lane {
     bool layer;
 };
 
-DEVICE struct lane lane_of(const struct stage_call *call, size_t sample, size_t channel)
+DEVICE struct lane lane_of(const struct normact_call *call, size_t sample, size_t channel)
 {
     struct lane lane;
 
     lane.sample = sample;
     lane.channel = channel;
-    lane.scale = row_of(call, sample, STAGE_SCALE)[channel];
-    lane.shift = row_of(call, sample, STAGE_SHIFT)[channel];
-    lane.mean = row_of(call, sample, STAGE_MEAN)[channel];
-    lane.layer = call->stage.shape.norm == NORM_LAYER;
+    lane.scale = row_of(call, sample, NORMACT_SCALE)[channel];
+    lane.shift = row_of(call, sample, NORMACT_SHIFT)[channel];
+    lane.mean = row_of(call, sample, NORMACT_MEAN)[channel];
+    lane.layer = call->normact.shape.norm == NORM_LAYER;
     return lane;
 }
 
 /* Where step t is: in gamma and beta of norm=layer, in z, and in its gradient. */
-DEVICE size_t at_step(const struct stage_call *call, const struct lane *lane, size_t t)
+DEVICE size_t at_step(const struct normact_call *call, const struct lane *lane, size_t t)
 {
-    return t * call->stage.shape.stride + lane->channel;
+    return t * call->normact.shape.stride + lane->channel;
 }
 
-DEVICE size_t at_input(const struct stage_call *call, const struct lane *lane, size_t t)
+DEVICE size_t at_input(const struct normact_call *call, const struct lane *lane, size_t t)
 {
-    return lane->sample * call->stage.shape.input_sample + at_step(call, lane, t);
+    return lane->sample * call->normact.shape.input_sample + at_step(call, lane, t);
 }
 
-DEVICE size_t at_input_gradient(const struct stage_call *call, const struct lane *lane, size_t t)
+DEVICE size_t at_input_gradient(const struct normact_call *call, const struct lane *lane, size_t t)
 {
-    return lane->sample * call->stage.shape.input_gradient_sample + at_step(call, lane, t);
+    return lane->sample * call->normact.shape.input_gradient_sample + at_step(call, lane, t);
 }
 
-DEVICE size_t at_output(const struct stage_call *call, const struct lane *lane, size_t t)
+DEVICE size_t at_output(const struct normact_call *call, const struct lane *lane, size_t t)
 {
-    return lane->sample * call->stage.shape.output_sample + at_step(call, lane, t);
+    return lane->sample * call->normact.shape.output_sample + at_step(call, lane, t);
 }
 
-DEVICE size_t at_output_gradient(const struct stage_call *call, const struct lane *lane, size_t t)
+DEVICE size_t at_output_gradient(const struct normact_call *call, const struct lane *lane, size_t t)
 {
-    return lane->sample * call->stage.shape.output_gradient_sample + at_step(call, lane, t);
+    return lane->sample * call->normact.shape.output_gradient_sample + at_step(call, lane, t);
 }
 
 /* The one or two steps that are pooled into step t. */
@@ -107,7 +111,7 @@ struct window {
     float a[2], y[2];
 };
 
-DEVICE struct window window_of(const struct stage_call *call, const struct lane *lane, size_t t)
+DEVICE struct window window_of(const struct normact_call *call, const struct lane *lane, size_t t)
 {
     struct window window = {{0, 0}, {0, 0}};
     size_t width = pool_width(call);
@@ -116,8 +120,8 @@ DEVICE struct window window_of(const struct stage_call *call, const struct lane 
         size_t step = width * t + w, at = at_step(call, lane, step);
         float a = call->z[at_input(call, lane, step)] * lane->scale + lane->shift;
 
-        window.a[w] = lane->layer ? a * call->stage.gamma[at] + call->stage.beta[at] : a;
-        window.y[w] = activate(call->stage.shape.act, window.a[w]);
+        window.a[w] = lane->layer ? a * call->normact.gamma[at] + call->normact.beta[at] : a;
+        window.y[w] = activate(call->normact.shape.act, window.a[w]);
     }
     return window;
 }
@@ -142,10 +146,10 @@ DEVICE float unpool(enum pooling pooling, const struct window *window, float val
 }
 
 /* What a gradient of the pooled values (dp or its tangent) is at a, for step w of window t. */
-DEVICE float slope_at(const struct stage_call *call, const struct lane *lane,
+DEVICE float slope_at(const struct normact_call *call, const struct lane *lane,
                       const struct window *window, const float *dp, size_t t, size_t w)
 {
-    const struct stage_shape *shape = &call->stage.shape;
+    const struct normact_shape *shape = &call->normact.shape;
     float share = unpool(shape->pool, window, dp[at_output_gradient(call, lane, t)], w);
 
     return times_slope(shape->act, share, window->a[w], window->y[w]);
@@ -157,16 +161,16 @@ struct tangent_lane {
     float rstd, mean_rz, mean_xrz, offset, slope;
 };
 
-DEVICE struct tangent_lane tangent_lane_of(const struct stage_call *call, const struct lane *lane)
+DEVICE struct tangent_lane tangent_lane_of(const struct normact_call *call, const struct lane *lane)
 {
     struct tangent_lane tangent;
     size_t n = lane->sample, c = lane->channel;
 
-    tangent.rstd = row_of(call, n, STAGE_RSTD)[c];
-    tangent.mean_rz = row_of(call, n, STAGE_TANGENT_MEAN)[c];
-    tangent.mean_xrz = row_of(call, n, STAGE_TANGENT_MEAN_X)[c];
-    tangent.offset = row_of(call, n, STAGE_TANGENT_OFFSET)[c];
-    tangent.slope = row_of(call, n, STAGE_TANGENT_SLOPE)[c];
+    tangent.rstd = row_of(call, n, NORMACT_RSTD)[c];
+    tangent.mean_rz = row_of(call, n, NORMACT_TANGENT_MEAN)[c];
+    tangent.mean_xrz = row_of(call, n, NORMACT_TANGENT_MEAN_X)[c];
+    tangent.offset = row_of(call, n, NORMACT_TANGENT_OFFSET)[c];
+    tangent.slope = row_of(call, n, NORMACT_TANGENT_SLOPE)[c];
     return tangent;
 }
 
@@ -175,7 +179,7 @@ struct normalised {
     float x, rx;
 };
 
-DEVICE struct normalised normalised_at(const struct stage_call *call, const struct lane *lane,
+DEVICE struct normalised normalised_at(const struct normact_call *call, const struct lane *lane,
                                        const struct tangent_lane *tangent, size_t step)
 {
     size_t at = at_input(call, lane, step);
@@ -187,7 +191,7 @@ DEVICE struct normalised normalised_at(const struct stage_call *call, const stru
 }
 
 /* Tangent of a. */
-DEVICE float tangent_at(const struct stage_call *call, const struct lane *lane,
+DEVICE float tangent_at(const struct normact_call *call, const struct lane *lane,
                         const struct tangent_lane *tangent, size_t step)
 {
     size_t at = at_input(call, lane, step), value = at_step(call, lane, step);
@@ -195,8 +199,8 @@ DEVICE float tangent_at(const struct stage_call *call, const struct lane *lane,
     if (lane->layer) {
         struct normalised n = normalised_at(call, lane, tangent, step);
 
-        return call->stage.gamma[value] * n.rx + call->stage.tangent_gamma[value] * n.x +
-               call->stage.tangent_beta[value];
+        return call->normact.gamma[value] * n.rx + call->normact.tangent_gamma[value] * n.x +
+               call->normact.tangent_beta[value];
     }
     return lane->scale * call->rz[at] + tangent->offset +
            tangent->slope * (call->z[at] - lane->mean);
@@ -207,7 +211,7 @@ struct gradient {
     float da, rda;
 };
 
-DEVICE struct gradient gradient_at(const struct stage_call *call, const struct lane *lane,
+DEVICE struct gradient gradient_at(const struct normact_call *call, const struct lane *lane,
                                    const struct tangent_lane *tangent, const struct window *window,
                                    size_t t, size_t w)
 {
@@ -217,7 +221,7 @@ DEVICE struct gradient gradient_at(const struct stage_call *call, const struct l
 
     out.da = slope_at(call, lane, window, call->dp, t, w);
     out.rda = slope_at(call, lane, window, call->rdp, t, w);
-    if (call->stage.shape.act == ACTIVATION_SIGMOID) /* the others are straight lines */
+    if (call->normact.shape.act == ACTIVATION_SIGMOID) /* the others are straight lines */
         out.rda += out.da * (1.0f - y - y) * ra;
     return out;
 }

@@ -1,19 +1,19 @@
-/* Sums over the values of a stage, and the rows that the sums of each sample give.
+/* Sums over the values of a normact layer, and the rows that the sums of each sample give.
  *
  * A group is what has one mean: the batch, or a sample.  Blocks of (WIDE, HIGH) threads sum some
  * rows of a group in double precision, into partial[group][part][2][stride]; then the parts of each
  * group are added up in order into total[group][2][stride].  Which rows are whose depends on the
  * shape alone, so that the same bits come out every time. */
-#include "stage_rows.h"
+#include "normact_rows.h"
 
 enum { ROWS_OF_THREAD = 32, MOST_PARTS = 256 };
 
 /* ---- What is added up ---- */
 
 /* Of step t (moments and tangents) or of what was pooled into it (gradients). */
-DEVICE struct pair moment_terms(const struct stage_call *call, const struct lane *lane, size_t t)
+DEVICE struct pair moment_terms(const struct normact_call *call, const struct lane *lane, size_t t)
 {
-    size_t start = lane->sample * call->stage.shape.input_sample;
+    size_t start = lane->sample * call->normact.shape.input_sample;
     /* The first value of the group, so that nothing is lost when the mean is large. */
     float pivot = per_sample(call) ? call->z[start + (lane->layer ? 0 : lane->channel)]
                                    : call->z[lane->channel];
@@ -23,7 +23,7 @@ DEVICE struct pair moment_terms(const struct stage_call *call, const struct lane
     return out;
 }
 
-DEVICE struct pair tangent_terms(const struct stage_call *call, const struct lane *lane, size_t t)
+DEVICE struct pair tangent_terms(const struct normact_call *call, const struct lane *lane, size_t t)
 {
     size_t at = at_input(call, lane, t);
     float rz = call->rz[at];
@@ -33,12 +33,12 @@ DEVICE struct pair tangent_terms(const struct stage_call *call, const struct lan
 }
 
 /* Gradients by gamma and beta are those of the pair before gamma is in it. */
-DEVICE struct pair gradient_terms(const struct stage_call *call, const struct lane *lane, size_t t,
-                                  size_t w, const struct window *window)
+DEVICE struct pair gradient_terms(const struct normact_call *call, const struct lane *lane,
+                                  size_t t, size_t w, const struct window *window)
 {
     size_t step = pool_width(call) * t + w;
     float da = slope_at(call, lane, window, call->dp, t, w);
-    float rstd = row_of(call, lane->sample, STAGE_RSTD)[lane->channel];
+    float rstd = row_of(call, lane->sample, NORMACT_RSTD)[lane->channel];
     struct pair out = {da,
                        (double)(da * ((call->z[at_input(call, lane, step)] - lane->mean) * rstd))};
 
@@ -51,7 +51,7 @@ struct tangent_terms {
     struct normalised n;
 };
 
-DEVICE struct tangent_terms tangent_gradient_terms(const struct stage_call *call,
+DEVICE struct tangent_terms tangent_gradient_terms(const struct normact_call *call,
                                                    const struct lane *lane, size_t t, size_t w,
                                                    const struct window *window)
 {
@@ -65,7 +65,7 @@ DEVICE struct tangent_terms tangent_gradient_terms(const struct stage_call *call
     return out;
 }
 
-DEVICE struct pair terms(enum sums sums, const struct stage_call *call, const struct lane *lane,
+DEVICE struct pair terms(enum sums sums, const struct normact_call *call, const struct lane *lane,
                          size_t t)
 {
     struct pair sum = {0, 0};
@@ -77,7 +77,7 @@ DEVICE struct pair terms(enum sums sums, const struct stage_call *call, const st
     struct window window = window_of(call, lane, t);
     for (size_t w = 0; w < pool_width(call); w++) {
         size_t at = at_step(call, lane, pool_width(call) * t + w);
-        float gamma = lane->layer ? call->stage.gamma[at] : 1.0f;
+        float gamma = lane->layer ? call->normact.gamma[at] : 1.0f;
         struct pair one;
 
         if (sums == SUM_GRADIENT) {
@@ -89,7 +89,7 @@ DEVICE struct pair terms(enum sums sums, const struct stage_call *call, const st
 
             one = both.pair;
             if (lane->layer) {
-                float rgamma = call->stage.tangent_gamma[at];
+                float rgamma = call->normact.tangent_gamma[at];
 
                 one.a = one.a * gamma + both.before.da * rgamma;
                 one.b = one.b * gamma + both.before.da * rgamma * both.n.x;
@@ -104,11 +104,11 @@ DEVICE struct pair terms(enum sums sums, const struct stage_call *call, const st
 /* ---- Adding up ---- */
 
 /* rows: of a group.  Grid: (channels, parts, groups). */
-KERNEL sums_kernel(struct stage_call call, enum sums sums, size_t groups, size_t rows, size_t steps,
-                   double *partial)
+KERNEL sums_kernel(struct normact_call call, enum sums sums, size_t groups, size_t rows,
+                   size_t steps, double *partial)
 {
     SHARED struct pair shared[HIGH][WIDE];
-    size_t stride = call.stage.shape.stride;
+    size_t stride = call.normact.shape.stride;
 
     for (size_t group = blockIdx.z; group < groups; group += gridDim.z) {
         PHASE
@@ -130,7 +130,7 @@ KERNEL sums_kernel(struct stage_call call, enum sums sums, size_t groups, size_t
         PHASE
         {
             size_t c = blockIdx.x * WIDE + threadIdx.x;
-            double *to = partial + (group * gridDim.y + blockIdx.y) * STAGE_SUMS * stride;
+            double *to = partial + (group * gridDim.y + blockIdx.y) * NORMACT_SUMS * stride;
             struct pair sum = {0, 0};
 
             if (threadIdx.y > 0 || c >= stride)
@@ -139,8 +139,8 @@ KERNEL sums_kernel(struct stage_call call, enum sums sums, size_t groups, size_t
                 sum.a += shared[y][threadIdx.x].a;
                 sum.b += shared[y][threadIdx.x].b;
             }
-            to[STAGE_SUM_A * stride + c] = sum.a;
-            to[STAGE_SUM_B * stride + c] = sum.b;
+            to[NORMACT_SUM_A * stride + c] = sum.a;
+            to[NORMACT_SUM_B * stride + c] = sum.b;
         }
     }
 }
@@ -177,14 +177,14 @@ KERNEL add_groups_kernel(size_t groups, size_t values, const double *total, doub
     }
 }
 
-/* The sums of all groups, (groups, STAGE_SUMS, stride) of scratch memory; NULL without memory. */
-static double *sum_groups(const struct stage_call *call, enum sums sums, size_t *groups)
+/* The sums of all groups, (groups, NORMACT_SUMS, stride) of scratch memory; NULL without memory. */
+static double *sum_groups(const struct normact_call *call, enum sums sums, size_t *groups)
 {
-    const struct stage_shape *shape = &call->stage.shape;
+    const struct normact_shape *shape = &call->normact.shape;
     bool pooled = sums == SUM_GRADIENT || sums == SUM_TANGENT_GRADIENT;
-    size_t steps = pooled ? shape->pooled : shape->steps, values = STAGE_SUMS * shape->stride;
+    size_t steps = pooled ? shape->pooled : shape->steps, values = NORMACT_SUMS * shape->stride;
 
-    *groups = has_samples(&call->stage) ? call->count : 1;
+    *groups = has_samples(&call->normact) ? call->count : 1;
     size_t rows = steps * call->count / *groups;
     dim3 grid((unsigned)((shape->stride + WIDE - 1) / WIDE),
               blocks_of(rows, HIGH * ROWS_OF_THREAD, MOST_PARTS), blocks_of(*groups, 1, MOST_GRID));
@@ -203,13 +203,13 @@ static double *sum_groups(const struct stage_call *call, enum sums sums, size_t 
 
 /* ---- The rows of samples ---- */
 
-DEVICE void set_layer_rows(const struct stage_call *call, size_t sample, size_t c, double mean,
+DEVICE void set_layer_rows(const struct normact_call *call, size_t sample, size_t c, double mean,
                            double rstd)
 {
-    row_of(call, sample, STAGE_MEAN)[c] = (float)mean;
-    row_of(call, sample, STAGE_RSTD)[c] = (float)rstd;
-    row_of(call, sample, STAGE_SCALE)[c] = (float)rstd;
-    row_of(call, sample, STAGE_SHIFT)[c] = (float)(-mean * rstd);
+    row_of(call, sample, NORMACT_MEAN)[c] = (float)mean;
+    row_of(call, sample, NORMACT_RSTD)[c] = (float)rstd;
+    row_of(call, sample, NORMACT_SCALE)[c] = (float)rstd;
+    row_of(call, sample, NORMACT_SHIFT)[c] = (float)(-mean * rstd);
 }
 
 /* Variance of n values from the sums of d = z - pivot and of d * d. */
@@ -219,28 +219,28 @@ DEVICE double variance_of(double sum, double squares, double n)
 }
 
 /* norm=instance: the rows of each sample's channels, from the sums of its steps. */
-KERNEL instance_rows_kernel(struct stage_call call, enum sums sums, const double *total)
+KERNEL instance_rows_kernel(struct normact_call call, enum sums sums, const double *total)
 {
     THREADS
     {
-        const struct stage_shape *shape = &call.stage.shape;
+        const struct normact_shape *shape = &call.normact.shape;
         double n = (double)shape->steps;
 
         for (EACH_ROW(sample, call.count))
             for (EACH(c, shape->stride)) {
-                const double *of_sample = total + sample * STAGE_SUMS * shape->stride;
-                double a = of_sample[STAGE_SUM_A * shape->stride + c];
-                double b = of_sample[STAGE_SUM_B * shape->stride + c];
+                const double *of_sample = total + sample * NORMACT_SUMS * shape->stride;
+                double a = of_sample[NORMACT_SUM_A * shape->stride + c];
+                double b = of_sample[NORMACT_SUM_B * shape->stride + c];
 
                 if (sums == SUM_MOMENTS)
                     set_channel_rows(&call, sample, c,
                                      call.z[sample * shape->input_sample + c] + a / n,
-                                     1.0 / sqrt(variance_of(a, b, n) + STAGE_EPSILON));
+                                     1.0 / sqrt(variance_of(a, b, n) + NORMACT_EPSILON));
                 else if (sums == SUM_GRADIENT)
-                    set_gradient_rows(&call, sample, c, a / n, b / n, call.stage.gamma[c]);
+                    set_gradient_rows(&call, sample, c, a / n, b / n, call.normact.gamma[c]);
                 else if (sums == SUM_TANGENT)
                     set_tangent_rows(&call, sample, c, a / n,
-                                     row_of(&call, sample, STAGE_RSTD)[c] * b / n);
+                                     row_of(&call, sample, NORMACT_RSTD)[c] * b / n);
                 else
                     set_tangent_gradient_rows(&call, sample, c, a / n, b / n);
             }
@@ -248,22 +248,22 @@ KERNEL instance_rows_kernel(struct stage_call call, enum sums sums, const double
 }
 
 /* norm=layer: one block for a sample, whose channels are added up first. */
-KERNEL layer_rows_kernel(struct stage_call call, enum sums sums, const double *total)
+KERNEL layer_rows_kernel(struct normact_call call, enum sums sums, const double *total)
 {
     SHARED struct pair shared[LINE];
-    const struct stage_shape *shape = &call.stage.shape;
+    const struct normact_shape *shape = &call.normact.shape;
     double n = (double)(shape->steps * shape->channels);
 
     for (size_t sample = blockIdx.x; sample < call.count; sample += gridDim.x) {
-        const double *of_sample = total + sample * STAGE_SUMS * shape->stride;
+        const double *of_sample = total + sample * NORMACT_SUMS * shape->stride;
 
         PHASE
         {
             struct pair sum = {0, 0};
 
             for (size_t c = threadIdx.x; c < shape->channels; c += LINE) {
-                sum.a += of_sample[STAGE_SUM_A * shape->stride + c];
-                sum.b += of_sample[STAGE_SUM_B * shape->stride + c];
+                sum.a += of_sample[NORMACT_SUM_A * shape->stride + c];
+                sum.b += of_sample[NORMACT_SUM_B * shape->stride + c];
             }
             shared[threadIdx.x] = sum;
         }
@@ -279,24 +279,24 @@ KERNEL layer_rows_kernel(struct stage_call call, enum sums sums, const double *t
                 if (sums == SUM_MOMENTS) {
                     set_layer_rows(&call, sample, c,
                                    call.z[sample * shape->input_sample] + sum.a / n,
-                                   1.0 / sqrt(variance_of(sum.a, sum.b, n) + STAGE_EPSILON));
+                                   1.0 / sqrt(variance_of(sum.a, sum.b, n) + NORMACT_EPSILON));
                 } else if (sums == SUM_GRADIENT) {
                     set_gradient_rows(&call, sample, c, sum.a / n, sum.b / n, 1.0);
                 } else if (sums == SUM_TANGENT) {
                     set_tangent_rows(&call, sample, c, sum.a / n,
-                                     row_of(&call, sample, STAGE_RSTD)[c] * sum.b / n);
+                                     row_of(&call, sample, NORMACT_RSTD)[c] * sum.b / n);
                 } else {
-                    row_of(&call, sample, STAGE_TANGENT_MEAN_G)[c] = (float)(sum.a / n);
-                    row_of(&call, sample, STAGE_TANGENT_MEAN_GX)[c] = (float)(sum.b / n);
+                    row_of(&call, sample, NORMACT_TANGENT_MEAN_G)[c] = (float)(sum.a / n);
+                    row_of(&call, sample, NORMACT_TANGENT_MEAN_GX)[c] = (float)(sum.b / n);
                 }
             }
         }
     }
 }
 
-const double *stage_sum(const struct stage_call *call, enum sums sums, size_t *groups)
+const double *normact_sum(const struct normact_call *call, enum sums sums, size_t *groups)
 {
-    const struct stage_shape *shape = &call->stage.shape;
+    const struct normact_shape *shape = &call->normact.shape;
     const double *total = sum_groups(call, sums, groups);
 
     if (!total)
@@ -309,24 +309,24 @@ const double *stage_sum(const struct stage_call *call, enum sums sums, size_t *g
     return total;
 }
 
-void stage_add_sums(struct stage_call *call, size_t block, enum sums sums)
+void normact_add_sums(struct normact_call *call, size_t block, enum sums sums)
 {
-    size_t groups, values = STAGE_SUMS * call->stage.shape.stride;
+    size_t groups, values = NORMACT_SUMS * call->normact.shape.stride;
 
-    call->stage.sums += block * values;
-    const double *total = stage_sum(call, sums, &groups);
+    call->normact.sums += block * values;
+    const double *total = normact_sum(call, sums, &groups);
     if (total)
-        LAUNCH(add_groups_kernel, along(values), LINE, groups, values, total, call->stage.sums);
+        LAUNCH(add_groups_kernel, along(values), LINE, groups, values, total, call->normact.sums);
 }
 
 /* ---- Gradients of gamma and beta ---- */
 
 /* norm=layer: gradients of gamma and beta, one thread for each of their values. */
-KERNEL layer_gradients_kernel(struct stage_call call, bool tangents)
+KERNEL layer_gradients_kernel(struct normact_call call, bool tangents)
 {
     THREADS
     {
-        const struct stage_shape *shape = &call.stage.shape;
+        const struct normact_shape *shape = &call.normact.shape;
 
         for (EACH(c, shape->stride))
             for (EACH_ROW(t, shape->pooled))
@@ -350,12 +350,12 @@ KERNEL layer_gradients_kernel(struct stage_call call, bool tangents)
     }
 }
 
-void stage_add_gradient_sums(struct stage_call *call, size_t block, enum sums sums)
+void normact_add_gradient_sums(struct normact_call *call, size_t block, enum sums sums)
 {
-    const struct stage_shape *shape = &call->stage.shape;
+    const struct normact_shape *shape = &call->normact.shape;
 
     if (shape->norm == NORM_LAYER && call->dgamma)
         LAUNCH(layer_gradients_kernel, across(shape->stride, shape->pooled, 1), dim3(WIDE, HIGH),
                *call, sums == SUM_TANGENT_GRADIENT);
-    stage_add_sums(call, block, sums);
+    normact_add_sums(call, block, sums);
 }

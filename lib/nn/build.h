@@ -1,0 +1,49 @@
+/* Putting networks together (internal to lib/nn): what families call to add layers to a graph.
+ *
+ * Each function adds one layer that reads some tensors, named by their numbers, and gives the
+ * number of the tensor that it writes.  `module` is the name that PyTorch would give the layer's
+ * weights. Layers run in the order in which they are added, so that a tensor is read only by later
+ * ones; one that several layers read gets the sum of their gradients. */
+#ifndef SC_NN_BUILD_H
+#define SC_NN_BUILD_H
+
+#include <stddef.h>
+
+#include "error.h"
+#include "nn/backend.h"
+
+struct network;
+
+/* The series (C channels, L steps). */
+struct error *build_series(struct network *network, size_t *output) MUST_CHECK;
+
+/* Convolution with same padding, to that many channels. */
+struct error *build_conv1d(struct network *network, const char *module, size_t kernel, size_t input,
+                           size_t channels, size_t *output) MUST_CHECK;
+
+/* Normalisation, activation and pooling by 2, any of which may be none. */
+struct error *build_normact(struct network *network, const char *module, enum normalisation norm,
+                            enum activation act, enum pooling pool, size_t input,
+                            size_t *output) MUST_CHECK;
+
+/* The mean or the maximum over all steps. */
+struct error *build_pool(struct network *network, enum pooling pool, size_t input,
+                         size_t *output) MUST_CHECK;
+
+/* The sum of two tensors of the same shape. */
+struct error *build_add(struct network *network, size_t a, size_t b, size_t *output) MUST_CHECK;
+
+/* end=flatten|max|mean: what an encoder's output is pooled to (POOL_NONE: all of it), then the
+ * classifier. */
+struct error *build_end(struct network *network, enum pooling pool, size_t encoder) MUST_CHECK;
+
+/* The end of every network: the embedding (shapelet features, then the encoder's output flattened
+ * channel after channel) and the linear layer `classifier` that makes the logits of it. */
+struct error *build_classifier(struct network *network, size_t encoder) MUST_CHECK;
+
+/* The two layers of it. */
+struct error *build_flatten(struct network *network, size_t input, size_t *output) MUST_CHECK;
+struct error *build_linear(struct network *network, const char *module, size_t input,
+                           size_t outputs, size_t *output) MUST_CHECK;
+
+#endif

@@ -1,0 +1,81 @@
+/* Where a network begins: series come as (N, C, L) and are turned into the inner layout. */
+#include "nn/build.h"
+#include "nn/layer.h"
+
+static void import_series(const struct pass *pass, const struct layer *layer,
+                          const struct span *span, const float *series, float *inner)
+{
+    const struct tensor *tensor = &pass->network->tensors[layer->output];
+    size_t size = tensor->channels * tensor->steps;
+
+    pass->backend->transpose(span->count, tensor->channels, tensor->steps,
+                             series + span->first * size, size, tensor->steps, inner,
+                             tensor_sample(tensor), tensor->stride);
+}
+
+static void export_series(const struct pass *pass, const struct layer *layer,
+                          const struct span *span, const float *inner, float *series)
+{
+    const struct tensor *tensor = &pass->network->tensors[layer->output];
+    size_t size = tensor->channels * tensor->steps;
+
+    pass->backend->transpose(span->count, tensor->steps, tensor->channels, inner,
+                             tensor_gradient_sample(tensor), tensor->stride,
+                             series + span->first * size, size, tensor->steps);
+}
+
+static void import_forward(struct pass *pass, const struct layer *layer, const struct span *span)
+{
+    import_series(pass, layer, span, pass->forward.x,
+                  tensor_value(pass, layer->output, span->first));
+}
+
+static void import_backward(struct pass *pass, const struct layer *layer, const struct span *span)
+{
+    if (pass->backward.x)
+        export_series(pass, layer, span, tensor_gradient(pass, layer->output, span),
+                      pass->backward.x);
+}
+
+static void import_tangent(struct pass *pass, const struct layer *layer, const struct span *span)
+{
+    const struct tensor *tensor = &pass->network->tensors[layer->output];
+    float *inner = tensor_tangent(pass, layer->output, span->first);
+
+    if (pass->tangent.x)
+        import_series(pass, layer, span, pass->tangent.x, inner);
+    else if (tensor->wants_zeros)
+        for (size_t n = 0; n < span->count; n++)
+            pass->backend->zero(inner + n * tensor_sample(tensor),
+                                tensor->steps * tensor->stride * sizeof *inner);
+}
+
+static void import_tangent_backward(struct pass *pass, const struct layer *layer,
+                                    const struct span *span)
+{
+    if (pass->backward.x)
+        export_series(pass, layer, span, tensor_tangent_gradient(pass, layer->output, span),
+                      pass->backward.x);
+}
+
+static const struct layer_type type = {
+    .name = "import",
+    .phase = {[FORWARD] = {.apply = import_forward},
+              [BACKWARD] = {.apply = import_backward},
+              [TANGENT_FORWARD] = {.apply = import_tangent},
+              [TANGENT_BACKWARD] = {.apply = import_tangent_backward}},
+};
+
+struct error *build_series(struct network *network, size_t *output)
+{
+    const struct architecture *architecture = &network->architecture;
+    struct tensor series = {.steps = architecture->length,
+                            .channels = architecture->channels,
+                            .stride = architecture->channels,
+                            .series = true};
+    struct layer *layer;
+
+    TRY(add_layer(network, &type, &series, &layer));
+    *output = layer->output;
+    return NULL;
+}

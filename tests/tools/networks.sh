@@ -1,0 +1,96 @@
+#!/bin/sh
+# Networks of every family in all programs that take one.
+. "$(dirname "$0")/lib.sh"
+
+networks='cnn depth=2 width=6 end=mean
+cnn depth=2 width=6 norm=instance end=max
+fcn width=4
+resnet blocks=2 width=3'
+
+# each COMMAND: runs it for every network, which is $network.
+each() {
+    echo "$networks" | while read -r network; do
+        eval "$1"
+    done
+}
+# same COMMAND...: writes the same with 1, 2 and 7 threads.
+same() {
+    "$@" --threads 1 -o one
+    for threads in 2 7; do
+        "$@" --threads "$threads" -o other
+        cmp one other
+    done
+}
+
+sc-gen -q cbf -n 60 -L 40 -o train.npy
+sc-gen -q cbf -n 60 -L 40 --first 60 -o test.npy
+sc-shapelets -q -k 3 train.npy -o pool.slp
+
+test_that 'teachers of every family are trained, with any number of threads alike' '
+    each "same sc-teacher -q --steps 20 -n \"\$network\" train.npy
+        same sc-teacher -q --steps 8 -n \"\$network\" -s pool.slp -v test.npy train.npy"
+    sc-teacher -q --steps 4 -n fcn train.npy -o fcn.tch
+    head -n 2 fcn.tch | grep -a "^network fcn width=128 kernel1=8 kernel2=5 kernel3=3 norm=batch act=relu end=mean channels=1 length=40 classes=3$"
+    sc-teacher -q --steps 4 -n "resnet width=4" train.npy -o resnet.tch
+    grep -a "^tensor blocks.2.shortcut.0.running_mean$" resnet.tch
+'
+test_that 'they learn' '
+    sc-gen -q planted -V 2 -n 100 -L 40 -o easy.npy
+    sc-gen -q planted -V 2 -n 100 -L 40 --first 100 -o held.npy
+    for network in "cnn width=8 end=mean" "cnn width=8 end=max" "fcn width=8" "resnet width=4"; do
+        sc-teacher -q --steps 150 -r 0.005 -b 25 -n "$network" easy.npy -o easy.tch
+        sc-eval -q --teacher easy.tch --json held.npy | json accuracy | head -n 1 |
+            awk "{ print \"$network\", \$1; exit !(\$1 > 80) }"
+    done
+'
+test_that 'they are inverted, with their statistics where there are some' '
+    each "sc-teacher -q --steps 20 -n \"\$network\" train.npy -o teacher.tch
+        same sc-synth -q -t teacher.tch -n 2 --steps 10 train.npy
+        sc-select -q -m herding -n 2 -t teacher.tch --soft train.npy -o chosen.npy
+        sc-eval -q --teacher teacher.tch test.npy -o score"
+    for network in "resnet blocks=2 width=3" "fcn width=4 norm=none"; do
+        sc-teacher -q --steps 20 -n "$network" train.npy -o teacher.tch
+        sc-synth -q -t teacher.tch -n 2 --steps 10 train.npy -o with.npy
+        sc-synth -q -t teacher.tch -n 2 --steps 10 --weight-bn 0 train.npy -o without.npy
+        head -c 1100 with.npy >a
+        head -c 1100 without.npy >b
+        case $network in
+        resnet*) refute cmp -s a b ;;
+        *) cmp a b ;;
+        esac
+    done
+'
+test_that 'they are students' '
+    sc-select -q -n 4 train.npy -o few.npy
+    each "same sc-eval -q --seeds 2 --steps 20 -n \"\$network\" few.npy test.npy
+        same sc-eval -q --seeds 1 --steps 20 -n \"\$network\" -s pool.slp few.npy test.npy"
+'
+test_that 'they are matched by every method' '
+    for method in dc dsa dm unroll; do
+        more=
+        [ $method != unroll ] || more="--student-steps 12 --unroll-steps 4"
+        each "same sc-match -q -m $method -n 2 --steps 2 -b 8 $more --network \"\$network\" train.npy"
+    done
+    each "same sc-match -q -m unroll -s pool.slp -n 1 --steps 2 -b 8 --student-steps 12 \
+        --unroll-steps 4 --network \"\$network\" train.npy"
+    each "same sc-experts -q -c 2 -e 2 -b 16 -n \"\$network\" train.npy
+        mv one experts.npy
+        same sc-match -q -m mtt -n 2 -x experts.npy --expert-epochs 1 --steps 2 train.npy"
+    sc-experts -q -c 2 -e 2 -b 16 --two-tower -n "resnet blocks=2 width=3" train.npy -o two.npy
+    sc-match -q -m condtsc -n 2 -x two.npy --expert-epochs 1 --steps 2 --student-steps 2 train.npy -o tiny.npy
+'
+test_that 'what does not fit is refused with the word' '
+    fails 1 "begins with cnn, fcn or resnet, got \"lstm\"" sc-teacher -n lstm train.npy -o none
+    fails 1 "unknown word \"depth\"" sc-teacher -n "fcn depth=2" train.npy -o none
+    fails 1 "end=last: expected one of flatten, max, mean" sc-teacher -n "cnn end=last" train.npy -o none
+    fails 1 "blocks=0: expected a whole number from 1 to 16" sc-eval -n "resnet blocks=0" train.npy test.npy
+    sc-teacher -q --steps 2 -n "fcn width=4" train.npy -o small.tch
+    sed "s/^network fcn width=4/network fcn width=5/" small.tch >wide.tch
+    fails 1 "tensor features.0.weight: expected shape (5, 1, 8), got (4, 1, 8)" \
+        sc-eval --teacher wide.tch test.npy
+    sed "s/^network fcn width=4.*/network cnn width=4 channels=1 length=40 classes=3/" small.tch >other.tch
+    fails 1 "other.tch: tensor features.0.weight: expected shape (4, 1, 3), got (4, 1, 8)" \
+        sc-eval --teacher other.tch test.npy
+    test ! -e none
+'
+finish
