@@ -48,7 +48,7 @@ NPY_SOURCES := $(wildcard formats/npy-c/*.c)
 LIB_SOURCES := $(wildcard formats/*.c lib/*/*.c)
 # Files named for an instruction set are compiled for it and chosen at run time (lib/base/cpu.h).
 ifeq ($(findstring x86_64,$(MACHINE)),)
-LIB_SOURCES := $(filter-out %_avx2.c %_avx512.c,$(LIB_SOURCES))
+LIB_SOURCES := $(filter-out %_avx2.c,$(LIB_SOURCES))
 endif
 COMMON_SOURCES := $(wildcard tools/common/*.c)
 TOOL_SOURCES := $(wildcard tools/*.c)
@@ -167,9 +167,7 @@ $(BUILD)/stamps/packages-%:
 # ---- Compiling ----
 
 $(BUILD)/obj/formats/npy-c/%.o: ALL_CFLAGS += -fPIC
-$(BUILD)/obj/%_avx2.o: ALL_CFLAGS += -mavx2 -mfma -mf16c -ffp-contract=fast
-$(BUILD)/obj/%_avx512.o: ALL_CFLAGS += -mavx512f -mavx512vl -mavx512dq -mavx512bw -mfma -mf16c \
-                                       -mprefer-vector-width=512 -ffp-contract=fast
+$(BUILD)/obj/%_avx2.o: ALL_CFLAGS += -mavx2 -mfma -ffp-contract=fast
 # Products are rounded before they are added: clang would fuse them where the processor can.
 $(BUILD)/obj/lib/shapelets/distance_generic.o $(BUILD)/obj/lib/views/view.o: ALL_CFLAGS += -ffp-contract=off
 # Unrolled vector code: with sanitizers the optimiser would work on it for many minutes.
