@@ -1,22 +1,31 @@
-# shapecond: condense labelled time-series sets.
+# shapecond: condense labelled time-series datasets.
 #
-#   make               programs and libraries in build/
-#   make demo          the main job on generated data
-#   make main-table    the paper's main table on DATA=FOLDER, beside its figures; make show-main-table
-#                      prints what is there; others: ablations efficiency shapelet-table nas unroll
-#   make check         all tests                     make check-asan   the same under sanitizers
-#   make check-faults  every program with calls that fail, and killed at every call
-#   make CUDA=0        never the plug-in for GPUs; CUDA=1: nothing without it (default: if it can be)
-#   make check-cuda    the plug-in against the processor, on a GPU   make bench-cuda
-#   make check-mutants   the tests against a thousand mistakes in the sources (tests/mutants/run.sh)
-#   make bench         all benchmarks                make bench-NAME   one of tests/bench/NAME.sh
-#   make fuzz          libFuzzer, FUZZ_SECONDS in total (FUZZ_TARGETS='fuzz_npy ...' for some)
-#   make lint          static checks, manual pages   make format       clang-format
-#   make install       PREFIX=/usr/local DESTDIR=    make uninstall
+#   make                    programs and libraries in build/
+#   make demo               the main job on generated data
+#   make main-table         the paper's main table on DATA=FOLDER, beside its figures; make show-main-table
+#                           prints what is there; others: ablations efficiency shapelet-table nas unroll
+#   make install            PREFIX=/usr/local DESTDIR=    make uninstall
 #   make clean
 #
-# V=1 shows the commands.  Debian packages that a target needs are installed when run as root (or
-# where sudo asks for no password); else the command to do so is printed.
+#   make check              all tests; TESTS='test_npy import' only these
+#   make lint               static checks, manual pages, warnings as errors      make format  clang-format
+#   make check-clang        everything compiled by clang, and the unit tests
+#   make check-asan         all tests under AddressSanitizer and UBSan           make check-asan-unit
+#   make check-faults       every program with calls that fail, and killed at every call
+#   make check-mutants      the tests against a thousand mistakes in the sources (tests/mutants/run.sh)
+#   make check-tsan         unit tests and threaded programs under ThreadSanitizer
+#   make check-environments all tests with signals ignored, other locales, umasks, time zones ...
+#   make check-bare         make demo and make check in minimal roots of BARE_DEBIANS='bookworm trixie'
+#   make check-arm64        the unit tests of a cross build under qemu
+#   make check-cuda         the plug-in against the processor, on a GPU          make bench-cuda
+#   make coverage           all tests with gcov: the lines that they reach
+#   make fuzz               libFuzzer, FUZZ_SECONDS in total or FUZZ_EACH per target; FUZZ_TARGETS='fuzz_npy ...'
+#   make bench              all benchmarks; make bench-NAME: tests/bench/NAME.sh
+#
+# Settings: V=1 shows the commands.  CUDA=0: never the plug-in for GPUs; CUDA=1: fail where it cannot
+# be built.  CC, CFLAGS, CPPFLAGS, LDFLAGS; BUILD=build.  Debian packages that a target needs are
+# installed when run as root (or where sudo asks for no password); else the command to do so is
+# printed.  PACKAGES= does not look for them.
 
 VERSION := 0.1.0
 
@@ -25,6 +34,7 @@ BINDIR ?= $(PREFIX)/bin
 LIBDIR ?= $(PREFIX)/lib
 INCLUDEDIR ?= $(PREFIX)/include
 MANDIR ?= $(PREFIX)/share/man
+DOCDIR ?= $(PREFIX)/share/doc/shapecond
 
 BUILD ?= build
 CFLAGS ?= -O3 -g
@@ -48,7 +58,7 @@ NPY_SOURCES := $(wildcard formats/npy-c/*.c)
 LIB_SOURCES := $(wildcard formats/*.c lib/*/*.c)
 # Files named for an instruction set are compiled for it and chosen at run time (lib/base/cpu.h).
 ifeq ($(findstring x86_64,$(MACHINE)),)
-LIB_SOURCES := $(filter-out %_avx2.c %_avx512.c,$(LIB_SOURCES))
+LIB_SOURCES := $(filter-out %_avx2.c,$(LIB_SOURCES))
 endif
 COMMON_SOURCES := $(wildcard tools/common/*.c)
 TOOL_SOURCES := $(wildcard tools/*.c)
@@ -61,7 +71,7 @@ MAN_PAGES := $(wildcard man/*.[1-9])
 
 # ---- The plug-in for GPUs (shapecond-cuda(7)): where there is a CUDA toolkit with cuDNN 9 ----
 
-NVCC ?= $(firstword $(shell command -v nvcc) $(wildcard /usr/local/cuda/bin/nvcc))
+NVCC ?= $(firstword $(wildcard $(addsuffix /nvcc,$(subst :, ,$(PATH)) /usr/local/cuda/bin)))
 CUDA_HOME ?= $(patsubst %/bin/nvcc,%,$(realpath $(NVCC)))
 CUDNN_HEADER := $(if $(NVCC),$(firstword $(wildcard $(CUDA_HOME)/include/cudnn.h /usr/include/cudnn.h \
                   /usr/include/*/cudnn.h /usr/local/include/cudnn.h)))
@@ -93,11 +103,12 @@ endif
 CUDA_HOST_FLAGS := -Wall -Wextra -Wno-missing-field-initializers -fPIC -fvisibility=hidden
 
 # Programs and plug-in must be of the same headers: this sum of them goes into both.
-INTERFACE := $(shell cat $$($(CC) -MM -Iformats -Ilib lib/device/device.h | sed 's/^[^:]*://;s/\\$$//') | \
-               cksum | cut -d' ' -f1)
-PLUGIN_FLAGS := -DSHAPECOND_INTERFACE='"$(VERSION)-$(INTERFACE)"'
+INTERFACE = $(eval INTERFACE := $(shell cat $$($(CC) -MM -Iformats -Ilib lib/device/device.h | \
+              sed 's/^[^:]*://;s/\\$$//') | cksum | cut -d' ' -f1))$(INTERFACE)
+PLUGIN_FLAGS = -DSHAPECOND_INTERFACE='"$(VERSION)-$(INTERFACE)"'
 
-# The same sources for the processor, with a CUDA that is none (tests only).
+# The same sources for the processor, with a CUDA that is none (tests only).  Kernels say themselves which
+# products are fused with sums.
 FAKE_SOURCES := $(wildcard tests/fake_cuda/*.cpp)
 FAKE_SO := $(BUILD)/tests/libshapecond-cuda-fake.so
 
@@ -121,7 +132,8 @@ say = @printf '  %-7s %s\n'
 run = @
 endif
 
-.PHONY: all check check-asan bench fuzz lint format install uninstall clean demo
+.PHONY: all bench fuzz lint format install uninstall clean demo coverage help FORCE
+.PHONY: check check-asan check-asan-unit check-tsan check-clang check-environments check-bare bare-roots check-arm64
 .DELETE_ON_ERROR:
 .SECONDARY:
 
@@ -132,58 +144,87 @@ all: $(TOOLS) $(NPY_LIB) $(NPY_SO) $(if $(filter 1,$(CUDA)),$(CUDA_SO),no-plug-i
 no-plug-in:
 	@rm -f $(CUDA_SO)
 
+help:
+	@sed -n '/^#/!q; s/^# \{0,1\}//p' Makefile
+
 # ---- Debian packages ----
 
 PACKAGES_build := libb2-dev libkissfft-dev libopenblas-dev libzip-dev
-PACKAGES_check := libcmocka-dev mandoc g++
-PACKAGES_fuzz := clang libclang-rt-dev
-PACKAGES_lint := clang-format cppcheck mandoc shellcheck
+PACKAGES_check := g++ libcmocka-dev mandoc
+PACKAGES_clang := clang libclang-rt-dev
+PACKAGES_lint := clang-format cppcheck shellcheck
+PACKAGES_environments := locales
+PACKAGES_bare := mmdebstrap
+PACKAGES_arm64 := g++-aarch64-linux-gnu gcc-aarch64-linux-gnu mmdebstrap qemu-user
 
-# One stamp for each list, renewed when the list changes (its name holds the list's checksum).
-package_stamp = $(BUILD)/stamps/packages-$(1)-$(shell echo $(PACKAGES_$(1)) | cksum | cut -d' ' -f1)
-HAVE_build := $(call package_stamp,build)
-HAVE_check := $(call package_stamp,check)
-HAVE_fuzz := $(call package_stamp,fuzz)
-HAVE_lint := $(call package_stamp,lint)
+# The lists that a goal needs.  Goals not named here: build, and check if they run or make tests.
+LISTS_lint := build check lint
+LISTS_format := lint
+LISTS_fuzz := build clang
+LISTS_check-clang := build check clang
+LISTS_check-environments := build check environments
+LISTS_check-bare := bare
+LISTS_bare-roots := bare
+LISTS_check-arm64 := arm64
+LISTS_help := none
+LISTS_clean := none
+LISTS_uninstall := none
+lists = $(or $(LISTS_$(1)),build $(if $(filter check% coverage mutation% $(BUILD)/%,$(1)),check))
+PACKAGES := $(sort $(foreach goal,$(or $(MAKECMDGOALS),all),$(foreach list,$(call lists,$(goal)),$(PACKAGES_$(list)))))
 
-$(BUILD)/stamps/packages-%:
+# Everything that compiles or runs something needs this file, which lists the packages that are known
+# to be installed.  All that are missing are asked for at once, so that one command installs them.
+HAVE_PACKAGES := $(BUILD)/stamps/packages
+ifneq ($(filter-out $(file <$(HAVE_PACKAGES)),$(PACKAGES)),)
+$(HAVE_PACKAGES): FORCE
+endif
+$(HAVE_PACKAGES):
 	@mkdir -p $(@D)
-	@packages='$(PACKAGES_$(firstword $(subst -, ,$*)))'; missing=; \
+	@missing=; \
 	if command -v dpkg-query >/dev/null; then \
-	  for p in $$packages; do \
-	    dpkg-query -W -f '$${Status}' $$p 2>/dev/null | grep -q 'ok installed' || missing="$$missing $$p"; \
+	  for package in $(PACKAGES); do \
+	    dpkg-query -W -f '$${db:Status-Status}\n' $$package 2>/dev/null | grep -qx installed || \
+	      missing="$$missing $$package"; \
 	  done; \
 	fi; \
 	if [ -n "$$missing" ]; then \
+	  install="apt-get install -y --no-install-recommends$$missing"; \
+	  advice="Missing Debian packages. As root, run: apt-get update && $$install"; \
 	  if [ "$$(id -u)" = 0 ]; then sudo=; elif sudo -n true 2>/dev/null; then sudo=sudo; \
-	  else echo "Missing Debian packages. Run: apt-get install -y$$missing" >&2; exit 1; fi; \
+	  else echo "$$advice" >&2; exit 1; fi; \
 	  echo "  APT    $$missing"; \
-	  { $$sudo apt-get update && \
-	    DEBIAN_FRONTEND=noninteractive $$sudo apt-get install -y --no-install-recommends $$missing; } \
-	    >$@.log 2>&1 || { cat $@.log >&2; echo "Installing failed. Run: apt-get install -y$$missing" >&2; exit 1; }; \
+	  { $$sudo apt-get update && $$sudo env DEBIAN_FRONTEND=noninteractive $$install; } >$@.log 2>&1 </dev/null || \
+	    { cat $@.log >&2; echo "$$advice" >&2; exit 1; }; \
 	fi
-	@touch $@
+	@echo $(sort $(PACKAGES) $(file <$(HAVE_PACKAGES))) >$@
 
 # ---- Compiling ----
 
 $(BUILD)/obj/formats/npy-c/%.o: ALL_CFLAGS += -fPIC
-$(BUILD)/obj/%_avx2.o: ALL_CFLAGS += -mavx2 -mfma -mf16c -ffp-contract=fast
-$(BUILD)/obj/%_avx512.o: ALL_CFLAGS += -mavx512f -mavx512vl -mavx512dq -mavx512bw -mfma -mf16c \
-                                       -mprefer-vector-width=512 -ffp-contract=fast
+$(BUILD)/obj/%_avx2.o: ALL_CFLAGS += -mavx2 -mfma -ffp-contract=fast
 # Products are rounded before they are added: clang would fuse them where the processor can.
 $(BUILD)/obj/lib/shapelets/distance_generic.o $(BUILD)/obj/lib/views/view.o: ALL_CFLAGS += -ffp-contract=off
 # Unrolled vector code: with sanitizers the optimiser would work on it for many minutes.
 $(BUILD)/obj/lib/nn/kernels_%.o: FILE_CFLAGS = $(KERNEL_CFLAGS)
-$(BUILD)/obj/lib/device/%.o: ALL_CFLAGS += $(PLUGIN_FLAGS)
+$(BUILD)/obj/lib/device/%.o: FILE_CFLAGS = $(PLUGIN_FLAGS)
 # Notes and checkpoints say which options made the code; not those that leave it as it is.
 CODE_FLAGS = $(strip $(if $(filter -O%,$(CFLAGS)),,-O0) \
                $(filter-out -ffile-prefix-map=% -fdebug-prefix-map=% -fmacro-prefix-map=%, \
                  $(filter -O% -f% -m%,$(CFLAGS) $(KERNEL_CFLAGS) $(CPPFLAGS))))
 $(BUILD)/obj/lib/base/computed_by.o: ALL_CFLAGS += -DSHAPECOND_CODE_FLAGS='"$(CODE_FLAGS)"'
 $(BUILD)/obj/tests/%.o: ALL_CFLAGS += -Itests/unit -Itests/fuzz
-$(BUILD)/obj/tests/unit/%.o: | $(HAVE_check)
 
-$(BUILD)/obj/%.o: %.c | $(HAVE_build)
+# Other flags or another compiler make everything again.
+FLAGS := $(strip $(CC) $(CXX) $(ALL_CFLAGS) $(CFLAGS) $(CPPFLAGS) $(LDFLAGS) $(KERNEL_CFLAGS))
+HAVE_FLAGS := $(BUILD)/stamps/flags
+ifneq ($(file <$(HAVE_FLAGS)),$(FLAGS))
+$(HAVE_FLAGS): FORCE
+endif
+$(HAVE_FLAGS):
+	@mkdir -p $(@D)
+	@printf '%s\n' '$(subst ','\'',$(FLAGS))' >$@
+
+$(BUILD)/obj/%.o: %.c $(HAVE_FLAGS) | $(HAVE_PACKAGES)
 	$(say) CC $<
 	@mkdir -p $(@D)
 	$(run)$(CC) $(ALL_CFLAGS) $(CFLAGS) $(FILE_CFLAGS) $(CPPFLAGS) -c -o $@ $<
@@ -211,10 +252,10 @@ $(CUDA_SO): $(patsubst cuda/%.cu,$(BUILD)/obj/cuda/%.o,$(CUDA_SOURCES))
 	@mkdir -p $(@D)
 	$(run)$(NVCC) -shared -o $@ $^ -Xlinker -soname,$(@F),-z,defs,-rpath,$(CUDA_HOME)/lib64 -lcudnn -lcublas -ldl
 
-$(BUILD)/fake/%.o: % | $(HAVE_check)
+$(BUILD)/fake/%.o: % $(HAVE_FLAGS) | $(HAVE_PACKAGES)
 	$(say) CXX $<
 	@mkdir -p $(@D)
-	$(run)$(CXX) -x c++ -std=c++17 $(CUDA_HOST_FLAGS) $(CFLAGS) -D_GNU_SOURCE \
+	$(run)$(CXX) -x c++ -std=c++17 -ffp-contract=off $(CUDA_HOST_FLAGS) $(CFLAGS) -D_GNU_SOURCE \
 	  $(PLUGIN_FLAGS) -Itests/fake_cuda/include -Itests/fake_cuda -Iformats -Ilib \
 	  -MMD -MP -c -o $@ $<
 
@@ -251,16 +292,20 @@ $(BUILD)/bench/%: $(BUILD)/obj/tests/bench/%.o $(SC_LIB) $(NPY_LIB)
 	@mkdir -p $(@D)
 	$(run)$(CC) $(CFLAGS) $(LDFLAGS) -Wl,--as-needed -o $@ $^ $(LIBS) -lopenblas
 
--include $(shell find $(BUILD)/obj $(BUILD)/fake -name '*.d' 2>/dev/null)
+# What each object was made of.
+-include $(wildcard $(patsubst %.c,$(BUILD)/obj/%.d,$(wildcard formats/*.c formats/*/*.c lib/*/*.c tools/*.c tools/*/*.c \
+                                                      tests/*/*.c tests/*/*/*.c)) \
+                    $(CUDA_SOURCES:%.cu=$(BUILD)/obj/%.d) \
+                    $(patsubst %,$(BUILD)/fake/%.d,$(CUDA_SOURCES) $(FAKE_SOURCES)))
 
 # ---- Tests ----
 
-check: all $(UNITS) $(FAKE_SO) $(FAULTS) | $(HAVE_check)
-	@tests/run-tests.sh $(BUILD)
+check: all $(UNITS) $(FAKE_SO) $(FAULTS)
+	@$(UNDER) tests/run-tests.sh $(BUILD) $(TESTS)
 
 # Allocations, system calls and threads that fail, one after another, and kills.
 .PHONY: check-faults
-check-faults: all $(FAULTS) $(BUILD)/tests/test_guide_command | $(HAVE_check)
+check-faults: all $(FAULTS) $(BUILD)/tests/test_guide_command
 	@tests/faults/run.sh $(BUILD) $(FAULT_OPTIONS)
 
 demo: all
@@ -272,28 +317,67 @@ $(TABLES) $(TABLES:%=show-%): all
 	@PATH="$(abspath $(BUILD))/bin:$$PATH" $(MAKE) --no-print-directory -f pipelines/$(@:show-%=%).mk \
 	  $(if $(filter show-%,$@),show)
 
-# Everything again, built with the sanitizers, in a folder of its own.
-check-asan:
-	@$(MAKE) --no-print-directory check BUILD=$(BUILD)/asan CUDA=0 KERNEL_CFLAGS=-O0 \
-	  CFLAGS='-O1 -g -fsanitize=address,undefined -fno-sanitize-recover=undefined -fno-omit-frame-pointer'
+# The same in folders of their own, compiled another way.
+again = $(MAKE) --no-print-directory check BUILD=$(BUILD)/$(1) CUDA=0
+UNIT_NAMES := $(notdir $(UNITS))
+ASAN := KERNEL_CFLAGS=-O0 \
+        CFLAGS='-O1 -g -fsanitize=address,undefined -fno-sanitize-recover=undefined -fno-omit-frame-pointer'
+check-asan: | $(HAVE_PACKAGES)
+	@+$(call again,asan) $(ASAN)
+check-asan-unit: | $(HAVE_PACKAGES)
+	@+$(call again,asan) $(ASAN) TESTS='$(UNIT_NAMES)'
+check-clang: | $(HAVE_PACKAGES)
+	@+$(call again,clang) CC=clang CXX=clang++ WERROR=1 TESTS='$(UNIT_NAMES)'
+
+# Programs that use threads, with three of them.  ThreadSanitizer finds no place for its memory where
+# addresses are very random.
+THREADED := cli eval gen match scale select shapecond shapelets synth teacher
+check-tsan: | $(HAVE_PACKAGES)
+	@+$(call again,tsan) KERNEL_CFLAGS=-O0 CFLAGS='-O1 -g -fsanitize=thread' \
+	  UNDER="$$(setarch -R true 2>/dev/null && echo setarch -R)" SHAPECOND_THREADS=3 TESTS='$(UNIT_NAMES) $(THREADED)'
+
+coverage: | $(HAVE_PACKAGES)
+	@if [ -d $(BUILD)/coverage ]; then find $(BUILD)/coverage -name '*.gcda' -delete; fi
+	@+status=0; $(call again,coverage) KERNEL_CFLAGS= CFLAGS='-O1 -g --coverage -fprofile-update=atomic' || status=$$?; \
+	  tests/coverage.sh $(BUILD)/coverage && exit $$status
+
+# The two commands of README where nothing is installed yet.  The roots are kept: remove them to renew them.
+BARE_DEBIANS ?= bookworm trixie
+BARE_ROOTS := $(BARE_DEBIANS:%=$(BUILD)/bare/%.tar)
+bare-roots: $(BARE_ROOTS)
+$(BUILD)/bare/%.tar: tests/bare/root.sh | $(HAVE_PACKAGES)
+	@tests/bare/root.sh $* $@ --variant=apt --include=git,gcc,make,libc6-dev
+check-bare: $(BARE_ROOTS)
+	@BARE_DEBIANS='$(BARE_DEBIANS)' tests/bare/check-bare.sh $(BUILD)
+
+# Libraries of another processor are unpacked into a folder, not installed; nothing there is run but under qemu.
+ARM64_DEBIAN ?= $(or $(shell . /etc/os-release && [ "$$ID" = debian ] && echo "$$VERSION_CODENAME"),bookworm)
+$(BUILD)/arm64/root.tar: tests/bare/root.sh | $(HAVE_PACKAGES)
+	@tests/bare/root.sh $(ARM64_DEBIAN) $@ --architectures=arm64 --variant=extract \
+	  --include=$(subst $(space),$(comma),libc6-dev libcmocka-dev libstdc++6 $(PACKAGES_build))
+check-arm64: $(BUILD)/arm64/root.tar
+	@+MAKE='$(MAKE)' tests/arm64.sh $(BUILD)
+
+check-environments: all $(UNITS) $(FAKE_SO)
+	@tests/environments.sh $(BUILD)
 
 # The sources with one mistake after another: some test must notice each.  Takes hours.
 .PHONY: check-mutants
-check-mutants: | $(HAVE_build) $(HAVE_check)
+check-mutants: | $(HAVE_PACKAGES)
 	@MUTANTS='$(MUTANTS)' JOBS='$(JOBS)' QUICK='$(QUICK)' tests/mutants/run.sh $(BUILD)
 
 # On a GPU; without one they say so and fail.
 .PHONY: check-cuda bench-cuda
 check-cuda: all $(UNITS) $(BUILD)/bench/cuda
-	@tests/cuda/check.sh $(BUILD)
+	@LC_ALL=C tests/cuda/check.sh $(BUILD)
 bench-cuda: all $(BUILD)/bench/cuda
-	@tests/cuda/bench.sh $(BUILD)
+	@LC_ALL=C tests/cuda/bench.sh $(BUILD)
 
 BENCH_NAMES := $(patsubst tests/bench/%.sh,%,$(wildcard tests/bench/*.sh))
 .PHONY: $(addprefix bench-,$(BENCH_NAMES))
 bench: $(addprefix bench-,$(BENCH_NAMES))
 $(addprefix bench-,$(BENCH_NAMES)): bench-%: all $(BENCHES)
-	@tests/bench/$*.sh $(BUILD)
+	@LC_ALL=C tests/bench/$*.sh $(BUILD)
 
 # Fuzzers are linked with everything compiled anew by clang: with the sanitizers, which find more in
 # an execution, and without them, which makes many more executions.
@@ -301,11 +385,11 @@ CLANG ?= clang
 FUZZ_SECONDS ?= 600
 FUZZ_TARGETS ?= $(patsubst tests/fuzz/%.c,%,$(FUZZ_SOURCES))
 FUZZERS := $(patsubst tests/fuzz/%.c,$(BUILD)/fuzzers/%,$(FUZZ_SOURCES))
-fuzz_build = +@$(MAKE) --no-print-directory fuzzers BUILD=$(BUILD)/fuzz/$(1) CC='$(CLANG)' CUDA=0 KERNEL_CFLAGS=-O0
-fuzz: | $(HAVE_build) $(HAVE_fuzz)
-	$(call fuzz_build,sanitized) CFLAGS='-O1 -g -fno-omit-frame-pointer -fno-sanitize-recover=undefined \
+fuzz_build = $(MAKE) --no-print-directory fuzzers BUILD=$(BUILD)/fuzz/$(1) CC='$(CLANG)' CUDA=0 KERNEL_CFLAGS=-O0
+fuzz: | $(HAVE_PACKAGES)
+	@+$(call fuzz_build,sanitized) CFLAGS='-O1 -g -fno-omit-frame-pointer -fno-sanitize-recover=undefined \
 	  -fsanitize=address,undefined,fuzzer-no-link'
-	$(call fuzz_build,plain) CFLAGS='-O2 -g -fsanitize=fuzzer-no-link'
+	@+$(call fuzz_build,plain) CFLAGS='-O2 -g -fsanitize=fuzzer-no-link'
 	@tests/fuzz/run-fuzz.sh $(BUILD)/fuzz $(FUZZ_SECONDS) $(FUZZ_TARGETS)
 
 .PHONY: fuzzers
@@ -318,9 +402,9 @@ $(BUILD)/fuzzers/%: $(BUILD)/obj/tests/fuzz/%.o $(SC_LIB) $(NPY_LIB)
 	@mkdir -p $(@D)
 	$(run)$(CC) $(CFLAGS) $(LDFLAGS) $(FUZZ_LINK) -Wl,--as-needed -o $@ $(filter %.o,$^) $(SC_LIB) $(NPY_LIB) $(LIBS)
 
-FORMATTED := $(shell find $(wildcard tools lib formats cuda tests) -name "*.[ch]" -o -name "*.cu" -o -name "*.cpp")
+FORMATTED = $(shell find $(wildcard tools lib formats cuda tests) -name "*.[ch]" -o -name "*.cu" -o -name "*.cpp")
 # Across files cppcheck does not see that cli_check may not return and that outputs need no value.
-lint: | $(HAVE_lint) $(HAVE_build) $(HAVE_check)
+lint: | $(HAVE_PACKAGES)
 	$(say) LINT 'clang-format'
 	$(run)clang-format --dry-run -Werror $(FORMATTED)
 	$(say) LINT 'mandoc'
@@ -335,7 +419,7 @@ lint: | $(HAVE_lint) $(HAVE_build) $(HAVE_check)
 	$(run)$(MAKE) --no-print-directory all BUILD=$(BUILD)/werror WERROR=1 CFLAGS='-O2' \
 	  $(if $(filter 1,$(CUDA)),CUDA_ARCHITECTURES=$(CUDA_NEWEST))
 
-format: | $(HAVE_lint)
+format: | $(HAVE_PACKAGES)
 	$(run)clang-format -i $(FORMATTED)
 
 # ---- Installing ----
@@ -345,24 +429,28 @@ PKG_CONFIG = 'prefix=$(PREFIX)' 'libdir=$(LIBDIR)' 'includedir=$(INCLUDEDIR)' ''
              'Name: npy-c' 'Description: Read and write NumPy NPY files from C' 'Version: $(VERSION)' \
              'Libs: -L$${libdir} -lnpy-c' 'Cflags: -I$${includedir}'
 
+# $(call D,FOLDER), which may have spaces.
+D = "$(DESTDIR)$(1)"
 install: all
 	$(say) INSTALL '$(DESTDIR)$(PREFIX)'
-	$(run)install -d $(DESTDIR)$(BINDIR) $(DESTDIR)$(LIBDIR)/pkgconfig $(DESTDIR)$(INCLUDEDIR)
-	$(run)install -m 755 $(TOOLS) $(DESTDIR)$(BINDIR)
-	$(run)install -m 644 $(NPY_LIB) $(NPY_SO) $(DESTDIR)$(LIBDIR)
-	$(run)if [ $(CUDA) = 1 ] && [ -e $(CUDA_SO) ]; then install -m 644 $(CUDA_SO) $(DESTDIR)$(LIBDIR); fi
-	$(run)ln -sf $(notdir $(NPY_SO)) $(DESTDIR)$(LIBDIR)/libnpy-c.so
-	$(run)install -m 644 formats/npy-c/npy-c.h $(DESTDIR)$(INCLUDEDIR)
-	$(run)printf '%s\n' $(PKG_CONFIG) >$(DESTDIR)$(LIBDIR)/pkgconfig/npy-c.pc
+	$(run)install -d $(call D,$(BINDIR)) $(call D,$(LIBDIR))/pkgconfig $(call D,$(INCLUDEDIR)) $(call D,$(DOCDIR))
+	$(run)install -m 755 $(TOOLS) $(call D,$(BINDIR))
+	$(run)install -m 644 $(NPY_LIB) $(NPY_SO) $(call D,$(LIBDIR))
+	$(run)if [ $(CUDA) = 1 ] && [ -e $(CUDA_SO) ]; then install -m 644 $(CUDA_SO) $(call D,$(LIBDIR)); fi
+	$(run)ln -sf $(notdir $(NPY_SO)) $(call D,$(LIBDIR))/libnpy-c.so
+	$(run)install -m 644 formats/npy-c/npy-c.h $(call D,$(INCLUDEDIR))
+	$(run)install -m 644 LICENSE $(call D,$(DOCDIR))
+	$(run)printf '%s\n' $(PKG_CONFIG) >$(call D,$(LIBDIR))/pkgconfig/npy-c.pc
 	$(run)for page in $(MAN_PAGES); do section=$${page##*.}; \
-	  install -D -m 644 $$page $(DESTDIR)$(MANDIR)/man$$section/$${page##*/} || exit 1; done
+	  install -D -m 644 $$page $(call D,$(MANDIR))/man$$section/$${page##*/} || exit 1; done
 
 uninstall:
 	$(say) REMOVE '$(DESTDIR)$(PREFIX)'
-	$(run)rm -f $(addprefix $(DESTDIR)$(BINDIR)/,$(notdir $(TOOLS)))
-	$(run)rm -f $(addprefix $(DESTDIR)$(LIBDIR)/,$(notdir $(NPY_LIB) $(NPY_SO) $(CUDA_SO)) libnpy-c.so pkgconfig/npy-c.pc)
-	$(run)rm -f $(DESTDIR)$(INCLUDEDIR)/npy-c.h
-	$(run)for page in $(MAN_PAGES); do rm -f $(DESTDIR)$(MANDIR)/man$${page##*.}/$${page##*/}; done
+	$(run)for file in $(notdir $(TOOLS)); do rm -f $(call D,$(BINDIR))/$$file; done
+	$(run)for file in $(notdir $(NPY_LIB) $(NPY_SO) $(CUDA_SO)) libnpy-c.so pkgconfig/npy-c.pc; do \
+	  rm -f $(call D,$(LIBDIR))/$$file; done
+	$(run)rm -f $(call D,$(INCLUDEDIR))/npy-c.h $(call D,$(DOCDIR))/LICENSE
+	$(run)for page in $(MAN_PAGES); do rm -f $(call D,$(MANDIR))/man$${page##*.}/$${page##*/}; done
 
 clean:
 	$(run)rm -rf $(BUILD)

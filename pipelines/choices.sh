@@ -6,6 +6,7 @@
 # and deviation over SEEDS (1 2 3) condensations, one student each, whose last epoch counts; STUDENT
 # adds options for all of them.
 set -eu
+export LC_ALL=C
 folder=$1
 shift
 work=$(mktemp -d)

@@ -6,6 +6,9 @@
 # in RUN: change an option or DATA, or throw a file away, and only what depends on it is made again.
 # The programs are taken from PATH.  `make -f pipelines/condense.mk ... table` prints the result.
 
+# Figures have a decimal point: awk and sort would go by the language of the user.
+export LC_ALL := C
+
 ifndef DATA
 $(error DATA=FOLDER with train.npy, val.npy and test.npy is needed)
 endif

@@ -14,6 +14,9 @@
 PIPELINES := $(dir $(lastword $(MAKEFILE_LIST)))
 include $(PIPELINES)settings.mk
 
+# Figures have a decimal point: awk and sort would go by the language of the user.
+export LC_ALL := C
+
 .DELETE_ON_ERROR:
 .SUFFIXES:
 .PHONY: again

@@ -3,7 +3,23 @@
 # Each speaks TAP; what it printed is kept in BUILD/logs.  Names after BUILD choose tests:
 #     tests/run-tests.sh build test_npy import
 # Ends with "N passed, N failed" and fails if any test did.
+#
+# What the tests see does not depend on how this was started: signals that are ignored or blocked
+# (nohup, some CI systems), which no shell can reset, are as in a terminal; of the environment only
+# the variables below are left.  SC_RUNNER goes before the names of unit tests: an emulator.
 set -u
+if [ -z "${SC_CLEAN-}" ]; then
+    set -- SC_CLEAN=1 "$0" "$@"
+    for name in PATH HOME TMPDIR TERM TZ LANG LANGUAGE LC_ALL LC_CTYPE LC_NUMERIC LC_COLLATE LC_MESSAGES LC_TIME \
+        LOCPATH LD_LIBRARY_PATH LD_PRELOAD PKG_CONFIG_PATH PYTHON PYTHONPATH CC CFLAGS LDFLAGS \
+        ASAN_OPTIONS LSAN_OPTIONS TSAN_OPTIONS UBSAN_OPTIONS MALLOC_PERTURB_ GCOV_PREFIX \
+        SC_RUNNER SHAPECOND_CPU SHAPECOND_THREADS; do
+        if eval "[ -n \"\${$name+set}\" ]"; then eval "set -- \"$name=\$$name\" \"\$@\""; fi
+    done
+    if env --default-signal true 2>/dev/null; then set -- --default-signal "$@"
+    else echo "env(1) cannot reset signals: tests that send them may fail if they are ignored" >&2; fi
+    exec env -i "$@"
+fi
 cd "$(dirname "$0")/.." || exit 1
 build=$1
 shift
@@ -23,15 +39,22 @@ for test in $programs $scripts; do
     chosen="$chosen $test"
 done
 [ -n "$chosen" ] || { echo "no tests" >&2; exit 1; }
+for name; do
+    case " $chosen " in *"/$name "* | *"/$name.sh "*) ;; *) echo "no test named $name" >&2; exit 1 ;; esac
+done
 
 export SC_BUILD="$build" SC_ROOT="$PWD" SC_LOGS="$logs"
-export CMOCKA_MESSAGE_OUTPUT=TAP ASAN_OPTIONS=detect_leaks=1 UBSAN_OPTIONS=print_stacktrace=1
+export CMOCKA_MESSAGE_OUTPUT=TAP ASAN_OPTIONS="${ASAN_OPTIONS-detect_leaks=1}" \
+    UBSAN_OPTIONS="${UBSAN_OPTIONS-print_stacktrace=1}"
 # shellcheck disable=SC2086 # one test per word
 printf '%s\n' $chosen | xargs -P "$(nproc)" -I '{}' sh -c '
     name=$(basename "{}" .sh)
-    PATH="$SC_BUILD/bin:$PATH" "{}" >"$SC_LOGS/$name.log" 2>&1 </dev/null
+    case {} in *.sh) runner= ;; *) runner=${SC_RUNNER-} ;; esac
+    PATH="$SC_BUILD/bin:$PATH" $runner "{}" >"$SC_LOGS/$name.log" 2>&1 </dev/null
     echo $? >"$SC_LOGS/$name.status"'
 
+# Counted in no language: in Turkish, I is not the capital of i.
+export LC_ALL=C
 passed=0 failed=0 skipped=0
 for test in $chosen; do
     name=$(basename "$test" .sh)

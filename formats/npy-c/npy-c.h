@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: MIT
+ * Copyright (c) 2026 the shapecond authors */
+
 /* libnpy-c: read and write NumPy's NPY format from C.
  *
  * Reads versions 1.0, 2.0 and 3.0, either byte order, C or Fortran order, booleans, signed and

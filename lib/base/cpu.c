@@ -10,15 +10,10 @@ enum cpu_level cpu_machine_level(void)
 {
 #if defined(__x86_64__)
     __builtin_cpu_init();
-    if (!__builtin_cpu_supports("avx2") || !__builtin_cpu_supports("fma"))
-        return CPU_GENERIC;
-    if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512vl") &&
-        __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512bw"))
-        return CPU_AVX512;
-    return CPU_AVX2;
-#else
-    return CPU_GENERIC;
+    if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma"))
+        return CPU_AVX2;
 #endif
+    return CPU_GENERIC;
 }
 
 static enum cpu_level wanted_level(void)
@@ -27,9 +22,7 @@ static enum cpu_level wanted_level(void)
 
     if (wanted && strcmp(wanted, "generic") == 0)
         return CPU_GENERIC;
-    if (wanted && strcmp(wanted, "avx2") == 0)
-        return CPU_AVX2;
-    return CPU_AVX512;
+    return CPU_AVX2;
 }
 
 enum cpu_level cpu_level(void)

@@ -1,15 +1,14 @@
 /* Which vector instructions this machine has, asked once at run time.
  *
- * Hot kernels are compiled once for each level (files named X_avx2.c, X_avx512.c beside the
- * portable X_generic.c) and the caller picks by cpu_level().  Setting SHAPECOND_CPU to generic,
- * avx2 or avx512 lowers the level, so that tests can run every path; it never raises it. */
+ * Hot kernels are compiled once for each level (files named X_avx2.c beside the portable
+ * X_generic.c) and the caller picks by cpu_level().  Setting SHAPECOND_CPU to generic lowers the
+ * level, so that tests can run every path; nothing raises it. */
 #ifndef SC_CPU_H
 #define SC_CPU_H
 
 enum cpu_level {
     CPU_GENERIC, /* whatever the compiler assumes: SSE2 on x86-64, NEON on arm64 */
-    CPU_AVX2,    /* AVX2 with FMA and F16C */
-    CPU_AVX512,  /* AVX-512 F, VL, DQ and BW */
+    CPU_AVX2,    /* AVX2 with FMA */
 };
 
 enum cpu_level cpu_level(void);

@@ -25,7 +25,7 @@ extern bool fake_cuda_backwards;
 #define THREADS for (unsigned fake_i = 0; fake_thread(fake_i); fake_i++)
 #define PHASE   THREADS
 
-/* Rounded each on its own; x86-64 without extensions cannot do otherwise. */
+/* Rounded each on its own: -ffp-contract=off in the Makefile. */
 DEVICE float __fmul_rn(float a, float b)
 {
     return a * b;

@@ -5,7 +5,8 @@
 # Both start from small generated files and, where they are, from the heads of real ones, and keep
 # what they find in FOLDER/corpus from run to run.  Inputs that crash are left in FOLDER/crashes.
 # FOLDER/executions.tsv counts the executions of all runs: target, build, executions, seconds,
-# commit, outcome.  FUZZ_JOBS run at a time, one for each core unless told otherwise.
+# commit, outcome.  FUZZ_JOBS run at a time, one for each core unless told otherwise; FUZZ_EACH is the
+# time of a target, instead of its share of SECONDS.
 # Ends with the executions of each target and "N passed, N failed", and fails if any target did.
 set -eu
 cd "$(dirname "$0")/../.."
@@ -78,7 +79,7 @@ add_dictionary() {
 # rounds of about a minute, so that all have had their share when the run is stopped early.
 plan() {
     # shellcheck disable=SC2086 # one target per word
-    each=$((seconds * jobs / $(echo $targets | wc -w)))
+    each=${FUZZ_EACH:-$((seconds * jobs / $(echo $targets | wc -w)))}
     [ "$each" -ge 2 ] || each=2
     rounds=$(((each + 59) / 60))
     sanitized=$((each / rounds / 4))

@@ -7,7 +7,7 @@ for part in train val test; do sc-gen cbf -n 24 -L 32 --seed ${#part} -o data/$p
 
 # condense ARGUMENTS...: with settings for a small set.
 condense() {
-    MAKEFLAGS='' make --no-print-directory -f "$SC_ROOT/pipelines/condense.mk" DATA=data RUN=run SPC=2 SEEDS=1 \
+    MAKEFLAGS='' LC_ALL="$user_locale" make --no-print-directory -f "$SC_ROOT/pipelines/condense.mk" DATA=data RUN=run SPC=2 SEEDS=1 \
         PRUNE='--ratio 0' SHAPELETS='-k 3' TEACHER='--steps 5' SYNTH='--steps 3' \
         UNROLL='--steps 2 --student-steps 10 --unroll-steps 5' STUDENT='--steps 5' \
         STUDENT_SHAPELETS='--steps 5' "$@"

@@ -11,7 +11,7 @@ run_make() {
         DESTDIR="$stage" PREFIX=/opt/elsewhere
 }
 
-test_that 'programs, pages, library, header and pkg-config file are installed below PREFIX' '
+test_that 'programs, pages, library, header, licence and pkg-config file are installed below PREFIX' '
     run_make install
     for tool in "$SC_BUILD"/bin/*; do
         test -x "$stage/opt/elsewhere/bin/$(basename "$tool")"
@@ -19,6 +19,8 @@ test_that 'programs, pages, library, header and pkg-config file are installed be
     for page in "$SC_ROOT"/man/*.[1-9]; do
         cmp "$page" "$stage/opt/elsewhere/share/man/man${page##*.}/$(basename "$page")"
     done
+    cmp "$SC_ROOT/LICENSE" "$stage/opt/elsewhere/share/doc/shapecond/LICENSE"
+    grep -q "^/\* SPDX-License-Identifier: MIT$" "$stage/opt/elsewhere/include/npy-c.h"
     grep -qx "prefix=/opt/elsewhere" "$stage/opt/elsewhere/lib/pkgconfig/npy-c.pc"
 '
 
@@ -33,7 +35,8 @@ if command -v pkg-config >/dev/null; then
     # shellcheck disable=SC2016 # for test_that
     test_that 'the example of npy-c(3) compiles against what was installed, and runs' '
         sed -n "/^#include <npy-c.h>/,/^\.Ed/p" "$SC_ROOT/man/npy-c.3" | sed "/^\.Ed/d; s/\\\\e/\\\\/g" >mean.c
-        export PKG_CONFIG_PATH="$stage/opt/elsewhere/lib/pkgconfig" PKG_CONFIG_SYSROOT_DIR="$stage"
+        # By a relative name, since that of the scratch folder may have spaces.
+        export PKG_CONFIG_PATH=stage/opt/elsewhere/lib/pkgconfig PKG_CONFIG_SYSROOT_DIR=stage
         $CC ${CFLAGS-} -Wall -Werror mean.c $(pkg-config --cflags --libs npy-c) -o mean
         printf "1\t1\t2\n2\t3\t6\n" | sc-import -f ucr >small.npy
         head -c 144 small.npy | LD_LIBRARY_PATH="$stage/opt/elsewhere/lib" ./mean >means

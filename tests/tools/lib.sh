@@ -16,6 +16,10 @@ set -u
 : "${SC_BUILD:=$SC_ROOT/build}"
 PATH="$SC_BUILD/bin:$PATH"
 data=$SC_ROOT/../shared/data
+# The tests' own tools (awk, sort, grep) go by no language; what is tested in that of the user is started
+# with LC_ALL="$user_locale".
+user_locale=${LC_ALL:-${LC_NUMERIC:-${LANG-}}}
+export LC_ALL=C
 scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT
 trap 'exit 1' INT TERM
@@ -156,6 +160,20 @@ content() {
         fi
         ;;
     esac
+}
+
+# unprivileged TOOL ARGUMENTS...: by somebody who may not read every file.  For root that is a copy of the
+# tool run by another user, by relative names: others may not even be let into the folders above.
+unprivileged() {
+    if [ "$(id -u)" -eq 0 ]; then
+        chmod 755 .
+        cp "$(command -v "$1")" ".$1"
+        chmod 755 ".$1"
+        unprivileged_tool=./.$1
+        shift
+        set -- setpriv --reuid=65534 --regid=65534 --clear-groups "$unprivileged_tool" "$@"
+    fi
+    "$@"
 }
 
 # refute COMMAND...: the command fails.  (set -e takes no notice of "! command".)

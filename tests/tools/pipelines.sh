@@ -19,7 +19,7 @@ pipelines=$SC_ROOT/pipelines
 table() {
     table_name=$1
     shift
-    env -u METHODS MAKEFLAGS= make --no-print-directory -f "$pipelines/$table_name.mk" DATA=data RUN=run \
+    env -u METHODS MAKEFLAGS= LC_ALL="$user_locale" make --no-print-directory -f "$pipelines/$table_name.mk" DATA=data RUN=run \
         SETS='TwoPatterns Other' SPLIT='--train 0.5 --val 0.25 --test rest' PRUNE='--ratio 0' \
         SHAPELETS='-k 3' CANDIDATES='--lengths 8 --window 4' TEACHER='--steps 20' \
         SYNTH='--steps 20' SHAPECOND= SRE2L= STUDENT='--steps 20' STUDENT_shapelets= SEEDS=2 NAS_STUDENT='--steps 10' "$@"

@@ -14,7 +14,7 @@
 
 static atomic_size_t allocations, threads;
 
-#if defined(__GLIBC__) && !defined(__SANITIZE_ADDRESS__)
+#if defined(__GLIBC__) && !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
 #define COUNTS 1
 void *__libc_malloc(size_t size);
 void *__libc_calloc(size_t count, size_t size);

@@ -22,7 +22,7 @@ enum { FLOATS = CHANNELS * LENGTH };
 
 static size_t allocations;
 
-#if defined(__GLIBC__) && !defined(__SANITIZE_ADDRESS__)
+#if defined(__GLIBC__) && !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
 #define COUNTS_ALLOCATIONS 1
 void *__libc_malloc(size_t size);
 void *__libc_calloc(size_t count, size_t size);
