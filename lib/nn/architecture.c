@@ -186,10 +186,13 @@ struct error *architecture_parse(const char *text, struct architecture *architec
 
 void architecture_print(const struct architecture *architecture, char text[ARCHITECTURE_TEXT])
 {
-    size_t used = (size_t)snprintf(text, ARCHITECTURE_TEXT, "%s", architecture->family->name);
     const struct word *word;
-    size_t *value;
+    size_t *value, used;
 
+    text[0] = '\0';
+    if (!architecture->family)
+        return;
+    used = (size_t)snprintf(text, ARCHITECTURE_TEXT, "%s", architecture->family->name);
     for (size_t i = 0; (word = word_at(architecture, i, &value)); i++) {
         if ((is_of_data(word) && *value == 0) || (word->unwritten && *value == word->standard))
             continue;

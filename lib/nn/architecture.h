@@ -33,7 +33,8 @@ struct architecture architecture_default(void);
 struct error *architecture_parse(const char *text, struct architecture *architecture) MUST_CHECK;
 
 #define ARCHITECTURE_TEXT 256
-/* Writes the text, in a fixed order; numbers of the data only where they are known. */
+/* Writes the text, in a fixed order; numbers of the data only where they are known.
+ * Of an architecture that is all zeros the text is empty. */
 void architecture_print(const struct architecture *architecture, char text[ARCHITECTURE_TEXT]);
 
 /* Whether a network of that kind can be built: all numbers known and in range, and whatever the

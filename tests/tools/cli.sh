@@ -275,7 +275,7 @@ sc-match -q -m dm --steps 1 -n 1 set.npy
 sc-eval -q --seeds 1 --steps 2 set.npy set.npy
 sc-views -q -t teacher.tch -m 20 set.npy | sc-expand
 sc-views -q --augment -m 20 set.npy | sc-expand
-shapecond -q --steps 1 --refine 1 -n 1 set.npy
+shapecond -q --steps 1 --views 2 --no-score -n 1 set.npy
 END
 '
 test_that 'provenance has the digest of everything that a tool read' '

@@ -91,7 +91,7 @@ test_that 'a set of one series per class is condensed without any held out' '
 '
 test_that 'a folder that is there is used, and commands can be run whatever the names hold' '
     mkdir "it is" && cp train.npy "it is/john'"'"'s train.npy"
-    shapecond "it is/john'"'"'s train.npy" --spc 2 --steps 100 --refine 10 --keep "it is" -o odd.npy 2>said
+    shapecond "it is/john'"'"'s train.npy" --spc 2 --steps 100 --views 500 --no-score --keep "it is" -o odd.npy 2>said
     content odd.npy >odd.content
     content tiny.npy | cmp - odd.content
     grep "^+ sc-split" said | sed "s/^+ //" >command
