@@ -10,7 +10,7 @@
 #include "export.h"
 #include "memory-stream.h"
 
-/* With a sanitizer the allocator is the sanitizer's. */
+/* With a sanitizer the allocator is the sanitizer's, and the work is done once. */
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
 #define INJECTS 0
 #elif defined(__has_feature)
@@ -60,10 +60,8 @@ static void fail_every_allocation(struct error *(*work)(struct memory_stream *))
     struct memory_stream whole, part;
     size_t failures = 0;
 
-    if (!INJECTS)
-        skip();
     assert_ok(work(&whole));
-    for (size_t n = 1;; n++) {
+    for (size_t n = 1; INJECTS; n++) {
         struct error *error;
         bool injected;
 
@@ -81,7 +79,7 @@ static void fail_every_allocation(struct error *(*work)(struct memory_stream *))
         if (!injected)
             break;
     }
-    assert_true(failures > 1);
+    assert_true(failures > 1 || !INJECTS);
     memory_stream_free(&whole);
 }
 
