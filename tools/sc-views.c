@@ -54,7 +54,7 @@ static const struct cli_program program = {
 
 /* Views are made and labelled this many at a time, so that memory does not grow with their number.
  */
-enum { PART = 4096 };
+enum { PART = 4096, MOST_TEACHERS = 64 };
 
 /* Who labels: networks, and where the features that they need come from. */
 struct panel {
@@ -136,12 +136,25 @@ static void label_views(const struct panel *panel, const char *name, const struc
     }
 }
 
+/* The digests of all that the result depends on: 3 and one of each teacher. */
+static void list_inputs(const struct dataset *dataset, const struct shapelet_pool *pool,
+                        const struct panel *panel, const char **digests)
+{
+    *digests++ = dataset->digest;
+    *digests++ = dataset->label_digest;
+    *digests++ = pool->digest;
+    for (size_t i = 0; i < panel->names->count; i++)
+        *digests++ = panel->teachers[i].digest;
+}
+
 static void check_usage(const struct views_cli *opt, struct view_recipe *recipe)
 {
     if (opt->augment && (opt->teachers.count || opt->shapelets.pool))
         cli_usage("--augment keeps labels: not with --teacher or --shapelets");
     if (!opt->augment && opt->teachers.count == 0)
         cli_usage("missing option: --teacher=FILE (or --augment)");
+    if (opt->teachers.count > MOST_TEACHERS)
+        cli_usage("at most %d teachers", MOST_TEACHERS);
     if (opt->common.seed >> 53)
         cli_usage("--seed must be below 2^53");
     if (opt->augment)
@@ -162,7 +175,7 @@ int main(int argc, char **argv)
     struct shapelet_pool pool;
     struct device device;
     struct dataset dataset;
-    const char *name, **digests;
+    const char *name, *digests[3 + MOST_TEACHERS];
     float *logits;
 
     cli_parse(argc, argv, &program, &opt);
@@ -174,15 +187,10 @@ int main(int argc, char **argv)
     if (dataset.views.count)
         cli_say("%s: its %zu views are replaced", file_shown(name), dataset.views.count);
     read_teachers(&device, &dataset, &panel);
-    digests = calloc(opt.teachers.count + 3, sizeof *digests);
     logits = calloc(opt.count, dataset.classes * sizeof *logits);
-    if (!digests || !logits)
+    if (!logits)
         cli_check(error_memory("views"));
-    digests[0] = dataset.digest;
-    digests[1] = dataset.label_digest;
-    digests[2] = pool.digest;
-    for (size_t i = 0; i < opt.teachers.count; i++)
-        digests[i + 3] = panel.teachers[i].digest;
+    list_inputs(&dataset, &pool, &panel, digests);
     progress_start("sc-views", opt.count, opt.common.quiet);
     if (!opt.augment && !dataset.soft)
         label_dataset(&panel, name, &dataset);
@@ -196,7 +204,6 @@ int main(int argc, char **argv)
     for (size_t i = 0; i < opt.teachers.count; i++)
         teacher_free(&panel.teachers[i]);
     free(panel.teachers);
-    free(digests);
     free(logits);
     dataset_free(&dataset);
     slp_free(&pool);

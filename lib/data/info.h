@@ -18,7 +18,7 @@ enum info_kind { INFO_DATASET, INFO_ARRAYS, INFO_POOL, INFO_TEACHER };
 
 /* One NPY array as it is stored. */
 struct info_array {
-    const char *role; /* "series", "labels", "soft", "names", "notes", "views", "codes", or "array" */
+    const char *role; /* "series", "labels", "soft", "names", "notes", "views", "codes", "array" */
     char type[24];    /* ">f8": as the file says, with its byte order */
     bool fortran;     /* columns first */
     enum npy_kind kind;
