@@ -31,7 +31,7 @@ static void lay_out(struct pass *pass, const struct layer *layer, struct layout 
     struct state *state = layer_state(pass, layer);
 
     if (shape->pool == POOL_MAX)
-        state->index = (int32_t *)layout_floats(layout, pass->most_samples * shape->stride);
+        state->index = (int32_t *)(void *)layout_floats(layout, pass->most_samples * shape->stride);
 }
 
 static int32_t *index_of(const struct pass *pass, const struct layer *layer,
