@@ -241,7 +241,7 @@ $(NPY_SO): $(call objects,$(NPY_SOURCES))
 	@mkdir -p $(@D)
 	$(run)$(CC) -shared -Wl,-soname,$(@F) $(CFLAGS) $(LDFLAGS) -o $@ $^
 
-$(BUILD)/obj/cuda/%.o: cuda/%.cu
+$(BUILD)/obj/cuda/%.o: cuda/%.cu | $(HAVE_PACKAGES)
 	$(say) NVCC $<
 	@mkdir -p $(@D)
 	$(run)$(NVCC) $(CUDA_FLAGS) -Xcompiler $(subst $(space),$(comma),$(strip $(CUDA_HOST_FLAGS))) \
