@@ -10,6 +10,8 @@
 struct shape {
     struct conv1d_shape conv;
     size_t weight, bias; /* offsets of the parameters */
+    /* First values are uniform within these; 0: all 0. */
+    double weight_bound, bias_bound;
 };
 
 /* The weights in the backend's order. */
@@ -36,20 +38,19 @@ static void declare(struct network *network, struct layer *layer)
     shape->conv.input_gradient_sample = tensor_gradient_sample(in);
     shape->conv.output_gradient_sample = tensor_gradient_sample(out);
     layer->gradient_floats = network->backend->conv1d_gradient(&shape->conv);
-    network->work += out->steps * out->channels * in->channels * shape->conv.kernel;
+    network->work += out->steps * out->channels * shape->conv.inputs * shape->conv.kernel;
 }
 
-/* PyTorch's default: uniform within 1/sqrt(fan in). */
 static void initialise(const struct layer *layer, struct filler *filler, float *parameters,
                        float *buffers)
 {
     const struct shape *shape = layer->shape;
     size_t fan_in = shape->conv.inputs * shape->conv.kernel;
-    double bound = 1.0 / sqrt((double)fan_in);
 
     (void)buffers;
-    fill_uniform(filler, parameters + shape->weight, shape->conv.outputs * fan_in, bound);
-    fill_uniform(filler, parameters + shape->bias, shape->conv.outputs, bound);
+    fill_uniform(filler, parameters + shape->weight, shape->conv.outputs * fan_in,
+                 shape->weight_bound);
+    fill_uniform(filler, parameters + shape->bias, shape->conv.outputs, shape->bias_bound);
 }
 
 static void lay_out(struct pass *pass, const struct layer *layer, struct layout *layout)
@@ -207,46 +208,91 @@ static const struct layer_type type = {
 
 /* ---- Building ---- */
 
-/* ndim: of the weight, 3 with a kernel and 2 for a linear layer. */
-static struct error *add(struct network *network, const char *module, size_t kernel, size_t ndim,
+/* What a layer is besides its input and output. */
+struct plan {
+    size_t kernel;
+    size_t together; /* steps that are one row of the product: patches */
+    size_t ndim;     /* of the weight: 3 with a kernel, 2 for a linear layer */
+    const struct projection *projection;
+};
+
+static struct error *add(struct network *network, const char *module, const struct plan *plan,
                          size_t input, const struct tensor *out, size_t *output)
 {
+    const struct projection *projection = plan->projection;
     struct layer *layer;
     struct shape *shape;
     const struct tensor *in;
 
     TRY(add_layer(network, &type, out, &layer));
-    add_input(network, layer, input, kernel / 2);
+    add_input(network, layer, input, plan->kernel / 2);
     in = &network->tensors[input];
     shape = layer->shape;
     shape->conv = (struct conv1d_shape){.steps = out->steps,
-                                        .kernel = kernel,
-                                        .inputs = in->channels,
+                                        .kernel = plan->kernel,
+                                        .inputs = plan->together * in->channels,
                                         .outputs = out->channels,
-                                        .input_stride = in->stride,
+                                        .input_stride = plan->together * in->stride,
                                         .output_stride = out->stride};
+    shape->weight_bound = projection->weight_bound;
+    shape->bias_bound = projection->bias_bound;
     *output = layer->output;
-    const size_t sizes[] = {out->channels, in->channels, kernel};
-    TRY(add_parameter(network, module, "weight", ndim, sizes, &shape->weight));
-    return add_parameter(network, module, "bias", 1, sizes, &shape->bias);
+    const size_t sizes[] = {out->channels, shape->conv.inputs, plan->kernel};
+    TRY(add_parameter(network, module, projection->weight, plan->ndim, sizes, &shape->weight));
+    return add_parameter(network, module, projection->bias, 1, sizes, &shape->bias);
+}
+
+/* PyTorch's default: uniform within 1/sqrt(fan in). */
+static struct projection usual(size_t fan_in)
+{
+    double bound = 1.0 / sqrt((double)fan_in);
+
+    return (struct projection){"weight", "bias", bound, bound};
 }
 
 struct error *build_conv1d(struct network *network, const char *module, size_t kernel, size_t input,
                            size_t channels, size_t *output)
 {
-    struct tensor out = {.steps = network->tensors[input].steps,
+    const struct tensor *in = &network->tensors[input];
+    struct tensor out = {.steps = in->steps,
                          .channels = channels,
                          .stride = round_up(channels),
                          .gradient_halo = kernel / 2};
+    struct projection projection = usual(kernel * in->channels);
 
-    return add(network, module, kernel, 3, input, &out, output);
+    return add(network, module, &(struct plan){kernel, 1, 3, &projection}, input, &out, output);
 }
 
 struct error *build_linear(struct network *network, const char *module, size_t input,
                            size_t outputs, size_t *output)
 {
-    struct tensor out = {
-        .steps = network->tensors[input].steps, .channels = outputs, .stride = outputs};
+    const struct tensor *in = &network->tensors[input];
+    struct tensor out = {.steps = in->steps, .channels = outputs, .stride = outputs};
+    struct projection projection = usual(in->channels);
 
-    return add(network, module, 1, 2, input, &out, output);
+    return add(network, module, &(struct plan){1, 1, 2, &projection}, input, &out, output);
+}
+
+struct error *build_projection(struct network *network, const char *module,
+                               const struct projection *projection, size_t input, size_t channels,
+                               size_t *output)
+{
+    const struct tensor *in = &network->tensors[input];
+    struct tensor out = {.steps = in->steps, .channels = channels, .stride = round_up(channels)};
+    struct projection own = projection ? *projection : usual(in->channels);
+
+    return add(network, module, &(struct plan){1, 1, 2, &own}, input, &out, output);
+}
+
+struct error *build_patches(struct network *network, const char *module, size_t patch, size_t input,
+                            size_t channels, size_t *output)
+{
+    const struct tensor *in = &network->tensors[input];
+    struct tensor out = {
+        .steps = in->steps / patch, .channels = channels, .stride = round_up(channels)};
+    struct projection projection = usual(patch * in->channels);
+
+    if (in->stride != in->channels)
+        return error_make("network: patches of padded steps are not implemented");
+    return add(network, module, &(struct plan){1, patch, 2, &projection}, input, &out, output);
 }

@@ -148,16 +148,18 @@ static size_t block_samples(const struct pass *pass, size_t count)
     return larger(ceiling(count, most), smaller(worthwhile, ceiling(count, FEWEST_BLOCKS)));
 }
 
-/* Samples of a chunk, by the largest activation. */
+/* Samples of a chunk, by the largest activation and by what layers want to have together. */
 static size_t chunk_samples(const struct pass *pass)
 {
-    size_t largest = 1;
+    size_t largest = 1, together = 1;
 
     if (pass->backend->whole_batch)
         return pass->most_samples;
     for (size_t i = 0; i < pass->network->tensor_count; i++)
         largest = larger(largest, tensor_sample(&pass->network->tensors[i]));
-    return larger(smaller(CHUNK_FLOATS / largest, pass->most_samples), 1);
+    for (size_t i = 0; i < pass->network->layer_count; i++)
+        together = larger(together, pass->network->layers[i].type->together);
+    return smaller(larger(CHUNK_FLOATS / largest, together), pass->most_samples);
 }
 
 /* ---- Making and freeing ---- */
