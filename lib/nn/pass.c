@@ -451,6 +451,13 @@ static void run_phase(struct pass *pass, enum phase phase)
 
 /* ---- The passes ---- */
 
+struct dropout dropout_of(uint64_t seed, uint64_t index)
+{
+    struct random_stream stream = random_stream(seed, RANDOM_DROPOUT, index);
+
+    return (struct dropout){.on = true, .key = random_u64(&stream)};
+}
+
 const float *pass_forward(struct pass *pass, const struct forward *forward)
 {
     pass->forward = *forward;

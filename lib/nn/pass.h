@@ -52,6 +52,9 @@ struct forward {
     struct dropout dropout;
 };
 
+/* Dropout of the training (seed, index), at its first step. */
+struct dropout dropout_of(uint64_t seed, uint64_t index);
+
 /* Logits (N, V), valid until the next pass_forward.  Training with one value per channel is refused
  * by PyTorch; here its variance is 0. */
 const float *pass_forward(struct pass *pass, const struct forward *forward);

@@ -88,6 +88,8 @@ static const float *run_forward(struct fixture *f)
                               .buffers = f->buffers,
                               .training = f->training};
 
+    if (f->training)
+        forward.dropout = dropout_of(3, 0);
     return pass_forward(f->pass, &forward);
 }
 
@@ -160,6 +162,16 @@ static const char *const smooth[] = {
     "fcn width=3 norm=instance act=sigmoid channels=2 length=12 classes=3 features=2",
     "resnet blocks=2 width=3 norm=batch act=sigmoid channels=2 length=10 classes=3 features=1",
     "resnet blocks=3 width=2 norm=none act=sigmoid end=flatten channels=1 length=7 classes=2",
+    /* With dropout, whose masks are those of one step: constants. */
+    "transformer width=6 heads=2 ff=5 act=sigmoid dropout=0.3 end=mean channels=2 length=7 "
+    "classes=3 features=1",
+    "transformer width=4 layers=2 ff=5 patch=2 norm=layer act=gelu dropout=0.2 positions=learned "
+    "end=mean channels=2 length=9 classes=3",
+    "transformer width=5 ff=3 norm=layer act=gelu dropout=0 end=flatten channels=1 length=5 "
+    "classes=2",
+    "gru hidden=5 layers=2 channels=2 length=7 classes=3 features=2",
+    "gru hidden=9 end=mean channels=1 length=6 classes=2",
+    "cnn depth=2 width=5 norm=batch act=gelu pool=mean channels=2 length=9 classes=3",
 };
 
 static void gradients_are_what_finite_differences_say(void **state)
@@ -440,8 +452,15 @@ static void bad_descriptions_are_refused_with_the_word(void **state)
     static const struct {
         const char *text, *message;
     } bad[] = {
-        {"", "begins with cnn, fcn or resnet, got \"\""},
-        {"rnn depth=3", "begins with cnn, fcn or resnet, got \"rnn\""},
+        {"", "begins with cnn, fcn, resnet, transformer or gru, got \"\""},
+        {"rnn depth=3", "begins with cnn, fcn, resnet, transformer or gru, got \"rnn\""},
+        {"transformer dropout=1", "dropout=1: expected a number from 0 to 0.9 with at most three"},
+        {"transformer dropout=0.1234", "dropout=0.1234: expected a number from 0 to 0.9"},
+        {"transformer dropout=.1", "dropout=.1: expected a number"},
+        {"transformer dropout=", "dropout=: expected a number"},
+        {"transformer norm=none", "norm=none: expected one of batch, layer"},
+        {"transformer heads=33", "heads=33: expected a whole number from 1 to 32"},
+        {"gru end=flatten", "end=flatten: expected one of last, max, mean"},
         {"resnet depth=3", "unknown word \"depth\""},
         {"fcn width=513", "width=513: expected a whole number from 1 to 512"},
         {"resnet end=all", "end=all: expected one of flatten, max, mean"},
@@ -485,6 +504,13 @@ static void networks_that_cannot_be_built_are_refused(void **state)
     assert_ok(build("cnn channels=1 length=8 classes=2"));
     assert_ok(build("cnn channels=1 length=1 classes=2 pool=none"));
     assert_fails("too many", build("cnn channels=1 length=16777216 classes=1048576 pool=none"));
+    assert_fails("heads=3 must divide width=64",
+                 build("transformer heads=3 channels=1 length=9 classes=2"));
+    assert_fails("series of 7 steps are shorter than patch=8",
+                 build("transformer patch=8 channels=1 length=7 classes=2"));
+    assert_fails("series of 32770 steps make 16385 patches, a transformer takes at most 16384",
+                 build("transformer patch=2 channels=1 length=32770 classes=2"));
+    assert_ok(build("transformer patch=7 channels=1 length=7 classes=2"));
     assert_fails("too many", build("fcn channels=1 length=16777216 classes=2"));
     assert_ok(build("fcn width=2 channels=1 length=1 classes=2"));
     assert_ok(build("resnet width=2 channels=5000 length=1 classes=2"));
