@@ -411,6 +411,103 @@ static void infinity_does_not_normalise_to_numbers(void **state)
     }
 }
 
+/* ---- Dropout ---- */
+
+/* Value i of a row of `columns`, by the definition in backend.h. */
+static bool is_dropped(const struct dropout_mask *mask, size_t sample, size_t columns, size_t row,
+                       size_t i)
+{
+    size_t group = row * ((columns + 31) / 32) + i / 32;
+    const uint32_t key[2] = {(uint32_t)mask->dropout.key, (uint32_t)(mask->dropout.key >> 32)};
+    const uint32_t counter[4] = {(uint32_t)(8 * group + i % 8), RANDOM_DROPOUT + 256 * mask->layer,
+                                 (uint32_t)sample, (uint32_t)mask->dropout.step};
+    uint32_t out[4];
+
+    philox4x32_10(counter, key, out);
+    return out[i % 32 / 8] < (uint32_t)((double)mask->rate * 0x1p32);
+}
+
+static void dropout_drops_what_its_counters_say(void **state)
+{
+    enum { COUNT = 3, ROWS = 5, COLUMNS = 77, FIRST = 6 };
+    struct dropout_mask mask = {dropout_of(7, 1), 9, 0.25f};
+    float ones[COUNT * ROWS * COLUMNS], out[COUNT * ROWS * COLUMNS];
+    size_t dropped = 0;
+
+    (void)state;
+    mask.dropout.step = 4;
+    for (size_t i = 0; i < COUNT * ROWS * COLUMNS; i++)
+        ones[i] = 1;
+    backend_cpu()->dropout(&mask, FIRST, COUNT, ROWS, COLUMNS, ones, ROWS * COLUMNS, out,
+                           ROWS * COLUMNS);
+    for (size_t n = 0, at = 0; n < COUNT; n++)
+        for (size_t row = 0; row < ROWS; row++)
+            for (size_t i = 0; i < COLUMNS; i++, at++) {
+                bool gone = is_dropped(&mask, FIRST + n, COLUMNS, row, i);
+
+                dropped += gone;
+                assert_float_equal(out[at], gone ? 0.0f : 1.0f / 0.75f, 1e-7f);
+            }
+    assert_near((double)dropped / (COUNT * ROWS * COLUMNS), 0.25, 0.05);
+}
+
+static void dropout_is_off_unless_asked_for_and_changes_with_the_step(void **state)
+{
+    struct fixture f;
+    float logits[3][SAMPLES * 3];
+    struct forward forward = {.count = SAMPLES};
+
+    (void)state;
+    set_up(&f, "transformer width=8 heads=2 ff=8 norm=layer dropout=0.4 channels=2 length=9 "
+               "classes=3");
+    forward.x = f.x;
+    forward.parameters = f.parameters;
+    forward.buffers = f.buffers;
+    forward.training = true;
+    memcpy(logits[0], pass_forward(f.pass, &forward), sizeof logits[0]);
+    f.training = false;
+    memcpy(logits[1], run_forward(&f), sizeof logits[1]);
+    assert_memory_equal(logits[0], logits[1], sizeof logits[0]);
+    forward.dropout = dropout_of(1, 0);
+    memcpy(logits[0], pass_forward(f.pass, &forward), sizeof logits[0]);
+    memcpy(logits[1], pass_forward(f.pass, &forward), sizeof logits[1]);
+    forward.dropout.step = 1;
+    memcpy(logits[2], pass_forward(f.pass, &forward), sizeof logits[2]);
+    assert_memory_equal(logits[0], logits[1], sizeof logits[0]);
+    assert_memory_not_equal(logits[0], logits[2], sizeof logits[0]);
+    tear_down(&f);
+}
+
+/* A network with a layer that its device has no functions for is refused, not run wrong. */
+static void layers_that_a_device_cannot_run_are_refused(void **state)
+{
+    static const struct {
+        const char *text, *message;
+    } cases[] = {
+        {"transformer norm=layer dropout=0", "device small cannot run normalisation of steps"},
+        {"transformer dropout=0", "device small cannot run attention: use --device cpu"},
+        {"gru", "device small cannot run recurrent layers: use --device cpu"},
+    };
+    struct backend small = *backend_cpu();
+
+    (void)state;
+    small.name = "small";
+    small.dropout = NULL;
+    small.rownorm_forward = NULL;
+    small.attention_forward = NULL;
+    small.gru_forward = NULL;
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        struct architecture architecture;
+        struct network *network;
+
+        assert_ok(architecture_parse(cases[i].text, &architecture));
+        architecture.channels = 1;
+        architecture.length = 8;
+        architecture.classes = 2;
+        assert_fails(cases[i].message, network_new(&architecture, &small, &network));
+    }
+}
+
 /* ---- Descriptions ---- */
 
 static void descriptions_are_read_and_written_alike(void **state)
@@ -445,6 +542,15 @@ static void descriptions_are_read_and_written_alike(void **state)
     architecture_print(&architecture, back);
     assert_string_equal(back, "resnet blocks=3 width=64 kernel1=8 kernel2=5 kernel3=3 norm=batch "
                               "act=relu end=mean");
+    assert_ok(architecture_parse("transformer", &architecture));
+    architecture_print(&architecture, back);
+    assert_string_equal(back, "transformer width=64 heads=1 layers=1 ff=128 patch=1 norm=batch "
+                              "act=relu dropout=0.1 positions=none end=max");
+    assert_ok(architecture_parse("transformer dropout=0.125", &architecture));
+    assert_int_equal(architecture_value(&architecture, "dropout"), 125);
+    assert_ok(architecture_parse("gru", &architecture));
+    architecture_print(&architecture, back);
+    assert_string_equal(back, "gru hidden=64 layers=1 end=last");
 }
 
 static void bad_descriptions_are_refused_with_the_word(void **state)
@@ -576,6 +682,9 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(gradients_are_what_finite_differences_say),
         cmocka_unit_test(second_order_products_are_what_finite_differences_say),
+        cmocka_unit_test(dropout_drops_what_its_counters_say),
+        cmocka_unit_test(dropout_is_off_unless_asked_for_and_changes_with_the_step),
+        cmocka_unit_test(layers_that_a_device_cannot_run_are_refused),
         cmocka_unit_test(a_gradient_of_the_embedding_goes_all_the_way_down),
         cmocka_unit_test(a_frozen_network_treats_every_series_on_its_own),
         cmocka_unit_test(statistics_of_many_pieces_are_those_of_the_whole),
