@@ -1,6 +1,6 @@
 /* Times the network engine: training steps, synthesis steps and second-order products of the
- * paper's 3x32 network on the shapes of its seven datasets, and the matrix product of OpenBLAS
- * beside them.
+ * paper's 3x32 network on the shapes of its seven datasets, training steps and products of other
+ * networks on the shape of one, and the matrix product of OpenBLAS beside them.
  *
  *     engine THREADS [JOB]
  *
@@ -78,12 +78,15 @@ struct job {
     bool same; /* parameters did not change since the last step */
 };
 
-static void set_up(struct job *job, size_t shape, size_t batch, unsigned flags,
+/* network: its description; NULL: the default. */
+static void set_up(struct job *job, const char *network, size_t shape, size_t batch, unsigned flags,
                    const struct optimiser_options *options, bool on_series)
 {
     struct architecture architecture = architecture_default();
 
     memset(job, 0, sizeof *job);
+    if (network)
+        check(architecture_parse(network, &architecture));
     architecture.channels = shapes[shape].channels;
     architecture.length = shapes[shape].length;
     architecture.classes = shapes[shape].classes;
@@ -243,7 +246,7 @@ static void run_training(size_t shape, const char *threads)
     struct job job;
     double seconds;
 
-    set_up(&job, shape, BATCH, PASS_BACKWARD, &options, false);
+    set_up(&job, NULL, shape, BATCH, PASS_BACKWARD, &options, false);
     seconds = time_of(&job, train_step);
     report("train", shapes[shape].name, threads, BATCH / seconds);
     report("gflops", shapes[shape].name, threads, BATCH * flops(job.network) / seconds * 1e-9);
@@ -256,7 +259,7 @@ static void run_synthesis(size_t shape, const char *threads)
     struct optimiser_options options = optimiser_defaults(OPTIMISER_ADAM);
     struct job job;
 
-    set_up(&job, shape, shapes[shape].classes, PASS_BACKWARD, &options, true);
+    set_up(&job, NULL, shape, shapes[shape].classes, PASS_BACKWARD, &options, true);
     report("synthesis", shapes[shape].name, threads, 1.0 / time_of(&job, synthesis_step));
     tear_down(&job);
 }
@@ -267,7 +270,7 @@ static void run_products(size_t shape, const char *threads)
     struct job job;
     double plain, product;
 
-    set_up(&job, shape, BATCH, PASS_BACKWARD | PASS_TANGENT, &options, false);
+    set_up(&job, NULL, shape, BATCH, PASS_BACKWARD | PASS_TANGENT, &options, false);
     plain = time_of(&job, gradient_step);
     product = time_of(&job, product_step);
     report("product", shapes[shape].name, threads, BATCH / product);
@@ -287,9 +290,38 @@ static void run_small(const char *threads)
         char name[32];
 
         snprintf(name, sizeof name, "%s/%zu", shapes[SMALL_SHAPE].name, batches[i]);
-        set_up(&job, SMALL_SHAPE, batches[i], PASS_BACKWARD | PASS_TANGENT, &options, false);
+        set_up(&job, NULL, SMALL_SHAPE, batches[i], PASS_BACKWARD | PASS_TANGENT, &options, false);
         report("small", name, threads, 1e6 * time_of(&job, gradient_step));
         report("small-product", name, threads, 1e6 * time_of(&job, product_step));
+        tear_down(&job);
+    }
+}
+
+/* Other networks, on the shape of one dataset.  Without dropout, which is random numbers more than
+ * network. */
+static void run_networks(const char *threads)
+{
+    static const struct {
+        const char *name, *text;
+    } networks[] = {
+        {"transformer", "transformer dropout=0"},
+        {"transformer-layer", "transformer heads=4 layers=2 patch=8 norm=layer act=gelu dropout=0 "
+                              "positions=learned end=mean"},
+        {"gru", "gru"},
+    };
+
+    for (size_t i = 0; i < sizeof networks / sizeof networks[0]; i++) {
+        struct optimiser_options options = optimiser_defaults(OPTIMISER_ADAMW);
+        struct job job;
+        double seconds;
+
+        set_up(&job, networks[i].text, SMALL_SHAPE, BATCH, PASS_BACKWARD | PASS_TANGENT, &options,
+               false);
+        seconds = time_of(&job, train_step);
+        report("network", networks[i].name, threads, BATCH / seconds);
+        report("network-gflops", networks[i].name, threads,
+               2e-9 * BATCH * 3 * (double)job.network->work / seconds);
+        report("network-product", networks[i].name, threads, BATCH / time_of(&job, product_step));
         tear_down(&job);
     }
 }
@@ -328,6 +360,8 @@ int main(int argc, char **argv)
         run_sgemm(threads);
     if (!*job || strcmp(job, "small") == 0)
         run_small(threads);
+    if (!*job || strcmp(job, "networks") == 0)
+        run_networks(threads);
     for (size_t shape = 0; shape < SHAPES; shape++) {
         if (!*job || strcmp(job, "train") == 0)
             run_training(shape, threads);

@@ -1,4 +1,6 @@
 """The jobs of engine.c with PyTorch: the same lines."""
+import contextlib
+import os
 import resource
 import sys
 import time
@@ -12,7 +14,7 @@ SHAPES = {"FacesUCR": (1, 131, 14), "TwoPatterns": (1, 128, 4), "HAR": (9, 128, 
           "Pedestrian": (1, 24, 82)}
 BATCH, RUNS, FEWEST_RUNS = 256, 40, 4
 threads = int(sys.argv[1])
-jobs = sys.argv[2:] or ["train", "synthesis", "product", "small"]
+jobs = sys.argv[2:] or ["train", "synthesis", "product", "small", "networks"]
 torch.set_num_threads(threads)
 torch.manual_seed(1)
 
@@ -108,10 +110,48 @@ def small():
             report(job, f"HAR/{batch}", 1e6 * time_of(step))
 
 
+def networks():
+    """The networks of tests/golden/sequences.py, in single precision."""
+    sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "golden"))
+    import sequences
+    torch.set_default_dtype(torch.float32)
+    second_order = sequences.sdpa_kernel
+    channels, length, classes = SHAPES["HAR"]
+    data = dict(channels=channels, length=length, classes=classes)
+    x, y = torch.randn(BATCH, channels, length), torch.arange(BATCH) % classes
+    none = torch.zeros(BATCH, 0)
+    for name, model in (
+            ("transformer", sequences.Transformer(**data)),
+            ("transformer-layer", sequences.Transformer(
+                heads=4, layers=2, patch=8, norm="layer", act="gelu", positions="learned",
+                end="mean", **data)),
+            ("gru", sequences.GRU(**data))):
+        optimiser = torch.optim.AdamW(model.parameters(), 1e-3, fused=True)
+        parameters = list(model.parameters())
+        direction = [torch.randn_like(p) for p in parameters]
+
+        def step():
+            optimiser.zero_grad()
+            F.cross_entropy(model(x, none), y).backward()
+            optimiser.step()
+
+        def product():
+            grads = torch.autograd.grad(F.cross_entropy(model(x, none), y), parameters,
+                                        create_graph=True)
+            torch.autograd.grad(sum((g * v).sum() for g, v in zip(grads, direction)), parameters)
+        # The fastest attention that PyTorch has, where it need not be differentiated twice.
+        sequences.sdpa_kernel = lambda *_: contextlib.nullcontext()
+        report("network", name, BATCH / time_of(step))
+        sequences.sdpa_kernel = second_order
+        report("network-product", name, BATCH / time_of(product))
+
+
 if "small" in jobs:
     small()
+if "networks" in jobs:
+    networks()
 for name, shape in SHAPES.items():
     for job in jobs:
-        if job != "small":
+        if job not in ("small", "networks"):
             report(job, name, globals()[job](*shape))
 report("peak-memory", "-", resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024)

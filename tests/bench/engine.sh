@@ -1,8 +1,8 @@
 #!/bin/sh
 # The network engine beside PyTorch: training steps (3x32 network, batch 256), synthesis steps (batch =
 # classes, gradient to the series, statistics matched) and second-order products, on the shapes of the
-# seven datasets of the paper, and gradients and products of the few series of a condensed set, with one
-# and two threads pinned alike.  PyTorch's columns need a python3
+# seven datasets of the paper, gradients and products of the few series of a condensed set, and steps
+# and products of other networks on HAR, with one and two threads pinned alike.  PyTorch's columns need a python3
 # (or PYTHON=...) that has torch; without it they are empty.
 #     make bench-engine THREADS="1 2" PYTHON=python3
 set -eu
@@ -27,6 +27,7 @@ for threads in ${THREADS:-1 2}; do
         { ours[$1, $2] = $4 }
         $1 == "train" { shapes[++count] = $2 }
         $1 == "small" { small[++few] = $2 }
+        $1 == "network" { networks[++kinds] = $2 }
         function ratio(job, shape) {
             if (!((job, shape) in theirs))
                 return "-"
@@ -58,6 +59,14 @@ for threads in ${THREADS:-1 2}; do
                 s = small[i]
                 printf "%-12s %8.0f us %8s | %9.0f us %8s\n", s, ours["small", s], faster("small", s),
                     ours["small-product", s], faster("small-product", s)
+            }
+            printf "%-18s %11s %8s %7s %8s | %11s %8s\n", "networks, HAR", "train", "GFLOP/s", "of peak",
+                "PyTorch", "product", "PyTorch"
+            for (i = 1; i <= kinds; i++) {
+                s = networks[i]
+                printf "%-18s %11.0f %8.1f %6.0f%% %8s | %11.0f %8s\n", s, ours["network", s],
+                    ours["network-gflops", s], 100 * ours["network-gflops", s] / peak,
+                    ratio("network", s), ours["network-product", s], ratio("network-product", s)
             }
             printf "peak memory of the whole run: %.0f MB, PyTorch %.0f MB\n",
                 ours["peak-memory", "-"] / 1e6, theirs["peak-memory", "-"] / 1e6
