@@ -42,7 +42,7 @@ WARNINGS := -Wall -Wextra -Wpedantic -Wshadow -Wstrict-prototypes -Wmissing-prot
             -Wpointer-arith -Wwrite-strings -Wvla -Wimplicit-fallthrough -Wconversion -Wno-sign-conversion \
             -Wno-missing-field-initializers
 ALL_CFLAGS := -std=c11 -D_GNU_SOURCE -DSHAPECOND_VERSION='"$(VERSION)"' $(WARNINGS) \
-              -Iformats -Ilib -Itools -fno-math-errno -fno-trapping-math -pthread -MMD -MP
+              -I. -Ilib -Itools -fno-math-errno -fno-trapping-math -pthread -MMD -MP
 ifeq ($(WERROR),1)
 ALL_CFLAGS += -Werror
 endif
@@ -103,7 +103,7 @@ endif
 CUDA_HOST_FLAGS := -Wall -Wextra -Wno-missing-field-initializers -fPIC -fvisibility=hidden
 
 # Programs and plug-in must be of the same headers: this sum of them goes into both.
-INTERFACE = $(eval INTERFACE := $(shell cat $$($(CC) -MM -Iformats -Ilib lib/device/device.h | \
+INTERFACE = $(eval INTERFACE := $(shell cat $$($(CC) -MM -I. -Ilib lib/device/device.h | \
               sed 's/^[^:]*://;s/\\$$//') | cksum | cut -d' ' -f1))$(INTERFACE)
 PLUGIN_FLAGS = -DSHAPECOND_INTERFACE='"$(VERSION)-$(INTERFACE)"'
 
@@ -245,7 +245,7 @@ $(BUILD)/obj/cuda/%.o: cuda/%.cu | $(HAVE_PACKAGES)
 	$(say) NVCC $<
 	@mkdir -p $(@D)
 	$(run)$(NVCC) $(CUDA_FLAGS) -Xcompiler $(subst $(space),$(comma),$(strip $(CUDA_HOST_FLAGS))) \
-	  $(PLUGIN_FLAGS) -Iformats -Ilib -MMD -MP -MF $(@:.o=.d) -c -o $@ $<
+	  $(PLUGIN_FLAGS) -I. -Ilib -MMD -MP -MF $(@:.o=.d) -c -o $@ $<
 
 $(CUDA_SO): $(patsubst cuda/%.cu,$(BUILD)/obj/cuda/%.o,$(CUDA_SOURCES))
 	$(say) LD $@
@@ -256,7 +256,7 @@ $(BUILD)/fake/%.o: % $(HAVE_FLAGS) | $(HAVE_PACKAGES)
 	$(say) CXX $<
 	@mkdir -p $(@D)
 	$(run)$(CXX) -x c++ -std=c++17 -ffp-contract=off $(CUDA_HOST_FLAGS) $(CFLAGS) -D_GNU_SOURCE \
-	  $(PLUGIN_FLAGS) -Itests/fake_cuda/include -Itests/fake_cuda -Iformats -Ilib \
+	  $(PLUGIN_FLAGS) -Itests/fake_cuda/include -Itests/fake_cuda -I. -Ilib \
 	  -MMD -MP -c -o $@ $<
 
 $(FAKE_SO): $(patsubst %,$(BUILD)/fake/%.o,$(CUDA_SOURCES) $(FAKE_SOURCES))
@@ -414,7 +414,7 @@ lint: | $(HAVE_PACKAGES)
 	$(say) LINT 'cppcheck'
 	$(run)cppcheck --quiet --std=c11 --enable=warning,performance,portability --inline-suppr \
 	  --error-exitcode=1 --suppress=missingIncludeSystem \
-	  --suppress=ctunullpointer --suppress=ctuuninitvar -Iformats -Ilib -Itools formats lib tools
+	  --suppress=ctunullpointer --suppress=ctuuninitvar -I. -Ilib -Itools formats lib tools
 	$(say) LINT 'warnings as errors'
 	$(run)$(MAKE) --no-print-directory all BUILD=$(BUILD)/werror WERROR=1 CFLAGS='-O2' \
 	  $(if $(filter 1,$(CUDA)),CUDA_ARCHITECTURES=$(CUDA_NEWEST))

@@ -1,4 +1,4 @@
-#include "ckpt.h"
+#include "formats/ckpt.h"
 
 #include <endian.h>
 #include <errno.h>
@@ -8,8 +8,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "digest.h"
-#include "output.h"
+#include "base/digest.h"
+#include "base/output.h"
 
 static const char magic[] = "shapecond checkpoint ";
 static const char version[] = "1\n";

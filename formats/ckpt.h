@@ -22,7 +22,7 @@
 #include <stddef.h>
 #include <stdio.h>
 
-#include "error.h"
+#include "base/error.h"
 
 /* What a run must have in common with the one that wrote the checkpoint; each one line. */
 struct ckpt_run {

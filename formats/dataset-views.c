@@ -3,12 +3,12 @@
  *     version 1, N, seed, shift, crop, warp, gain, mix, cut, bits, step, CRC-32 of the codes
  *
  * N and the checksum tell that the codes belong to these series and are undamaged. */
-#include "dataset-views.h"
+#include "formats/dataset-views.h"
 
 #include <math.h>
 #include <string.h>
 
-#include "checksum.h"
+#include "base/checksum.h"
 
 enum {
     VERSION,

@@ -5,8 +5,8 @@
 #include <stdbool.h>
 #include <stdio.h>
 
-#include "dataset.h"
-#include "error.h"
+#include "formats/dataset.h"
+#include "base/error.h"
 
 /* Whether an array can be a recipe: a row of float64 numbers. */
 bool views_is_recipe(const struct npy_array *array);

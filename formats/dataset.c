@@ -1,12 +1,12 @@
-#include "dataset.h"
+#include "formats/dataset.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "dataset-views.h"
-#include "file.h"
-#include "mapped.h"
+#include "formats/dataset-views.h"
+#include "base/file.h"
+#include "formats/mapped.h"
 
 enum { STORE_X, STORE_Y, STORE_SOFT };
 

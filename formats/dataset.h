@@ -17,9 +17,9 @@
 #include <stdint.h>
 #include <stdio.h>
 
-#include "digest.h"
-#include "error.h"
-#include "npy-c/npy-c.h"
+#include "base/digest.h"
+#include "base/error.h"
+#include "formats/npy-c/npy-c.h"
 
 /* How views are made from the series of a dataset (sc-dataset(5); the arithmetic is in lib/views).
  */

@@ -1,7 +1,7 @@
 /* An .npz is a ZIP of NPY files, not compressed, so that what takes time is the disk alone.  The
  * arrays' data are handed to libzip where they are; the archive is built in memory, because
  * standard output cannot seek. */
-#include "export.h"
+#include "formats/export.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -9,7 +9,7 @@
 #include <time.h>
 #include <zip.h>
 
-#include "memory-stream.h"
+#include "base/memory_stream.h"
 
 enum { MOST_MEMBERS = 5 };
 

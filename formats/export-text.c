@@ -1,4 +1,4 @@
-#include "export.h"
+#include "formats/export.h"
 
 #include <ctype.h>
 #include <errno.h>
@@ -6,7 +6,7 @@
 #include <string.h>
 #include <strings.h>
 
-#include "number.h"
+#include "base/number.h"
 
 /* ---- Labels ---- */
 

@@ -8,8 +8,8 @@
 
 #include <stdio.h>
 
-#include "dataset.h"
-#include "error.h"
+#include "formats/dataset.h"
+#include "base/error.h"
 
 /* NumPy's .npz: the arrays X (N, C, L), y, soft, classes (names) and notes, as far as they are
  * there.  The same dataset gives the same bytes at any time and place. */

@@ -10,7 +10,7 @@
  *     @attribute activity {still,walking}
  *     @data
  *     '0.1,0.2\n1,2',still */
-#include "import-internal.h"
+#include "formats/import-internal.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -4,13 +4,13 @@
  * finite number, "1", "1.0" and "1.000e+00" are the same class and classes are sorted by value;
  * else each text is a class and they are sorted by code point, which for UTF-8 is the order of
  * bytes. */
-#include "import-internal.h"
+#include "formats/import-internal.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "number.h"
+#include "base/number.h"
 
 struct label {
     char *text;

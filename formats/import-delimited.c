@@ -1,11 +1,11 @@
 /* One series in a row: a label, and values behind (or before) it.  The separator is what the first
  * row shows: a tab, else a comma, else a semicolon, else white space of any width. */
-#include "import-internal.h"
+#include "formats/import-internal.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-#include "number.h"
+#include "base/number.h"
 
 static char find_separator(const char *line, const char *end)
 {

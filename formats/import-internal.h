@@ -7,8 +7,8 @@
 
 #include <stdint.h>
 
-#include "digest.h"
-#include "import.h"
+#include "base/digest.h"
+#include "formats/import.h"
 
 struct import_row {
     size_t line;     /* from 0 in its chunk */

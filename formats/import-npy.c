@@ -1,13 +1,13 @@
 /* NPY: an array X of numbers, (N, C, L) or (N, L), and labels that follow it as in a dataset file
  * or that have a file of their own, as numbers or as text. */
-#include "import-internal.h"
+#include "formats/import-internal.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "mapped.h"
-#include "number.h"
+#include "formats/mapped.h"
+#include "base/number.h"
 
 static struct error *from_npy(const struct npy_error *error)
 {

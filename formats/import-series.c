@@ -1,6 +1,6 @@
 /* The series of all files as one array: brought to one length, gaps filled.  Each chunk of rows
  * fills its own part of the result, so chunks can be taken at the same time. */
-#include "import-internal.h"
+#include "formats/import-internal.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -1,6 +1,6 @@
 /* Rows of text.  The text is cut into pieces of about a megabyte at line ends, by its size alone,
  * and each piece is parsed by itself; line numbers are added up afterwards. */
-#include "import-internal.h"
+#include "formats/import-internal.h"
 
 #include <ctype.h>
 #include <math.h>
@@ -8,7 +8,7 @@
 #include <string.h>
 #include <strings.h>
 
-#include "number.h"
+#include "base/number.h"
 
 enum { CHUNK_BYTES = 1 << 20, MOST_LABEL_BYTES = 1000 };
 

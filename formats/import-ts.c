@@ -7,11 +7,11 @@
  *     @classLabel true still walking
  *     @data
  *     0.1,0.2,0.3:1,2,3:still */
-#include "import-internal.h"
+#include "formats/import-internal.h"
 
 #include <string.h>
 
-#include "number.h"
+#include "base/number.h"
 
 /* The next word of a line; empty at its end. */
 static void next_word(const char **text, const char *end, const char **start, const char **stop)

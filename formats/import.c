@@ -1,4 +1,4 @@
-#include "import.h"
+#include "formats/import.h"
 
 #include <fcntl.h>
 #include <stdlib.h>
@@ -8,9 +8,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "file.h"
-#include "import-internal.h"
-#include "mapped.h"
+#include "base/file.h"
+#include "formats/import-internal.h"
+#include "formats/mapped.h"
 
 struct import {
     struct import_options options;

@@ -1,4 +1,4 @@
-#include "mapped.h"
+#include "formats/mapped.h"
 
 #include <limits.h>
 #include <stdatomic.h>

@@ -9,8 +9,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "error.h"
-#include "npy-c/npy-c.h"
+#include "base/error.h"
+#include "formats/npy-c/npy-c.h"
 
 struct mapped;
 

@@ -1,12 +1,12 @@
-#include "slp.h"
+#include "formats/slp.h"
 
 #include <errno.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "checksum.h"
-#include "file.h"
+#include "base/checksum.h"
+#include "base/file.h"
 
 enum { HEADER_SIZE = 48, RECORD_SIZE = 40, SCALING_SIZE = 8, VERSION = 1 };
 enum { FLAG_LENGTH_NORMALISED = 1, FLAG_STANDARDISED = 2 };

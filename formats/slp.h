@@ -26,8 +26,8 @@
 #include <stdint.h>
 #include <stdio.h>
 
-#include "digest.h"
-#include "error.h"
+#include "base/digest.h"
+#include "base/error.h"
 
 #define SLP_WINDOW_FULL UINT32_MAX
 

@@ -1,4 +1,4 @@
-#include "table.h"
+#include "formats/table.h"
 
 #include <math.h>
 #include <stdbool.h>

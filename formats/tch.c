@@ -1,5 +1,5 @@
 /* The text is taken line by line; what it says about the arrays is only their names and number. */
-#include "tch.h"
+#include "formats/tch.h"
 
 #include <errno.h>
 #include <math.h>
@@ -7,8 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "file.h"
-#include "npy-c/npy-c.h"
+#include "base/file.h"
+#include "formats/npy-c/npy-c.h"
 
 enum { MOST_TENSORS = 4096, MOST_TEXT = 1 << 20 };
 static const char first_line[] = "%TCH 1";

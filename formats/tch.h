@@ -15,8 +15,8 @@
 #include <stddef.h>
 #include <stdio.h>
 
-#include "digest.h"
-#include "error.h"
+#include "base/digest.h"
+#include "base/error.h"
 
 #define TCH_MAX_DIMS 4
 

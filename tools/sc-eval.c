@@ -8,8 +8,8 @@
 #include "common/progress.h"
 #include "common/shapelets.h"
 #include "common/training.h"
-#include "learn/report.h"
-#include "learn/student.h"
+#include "eval/report.h"
+#include "eval/student.h"
 
 struct eval_cli {
     struct cli_common common;

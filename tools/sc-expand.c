@@ -1,6 +1,6 @@
 /* sc-expand: write the labelled views of a condensed dataset out as ordinary series. */
 #include "common/cli.h"
-#include "file.h"
+#include "base/file.h"
 #include "views/view.h"
 
 static const struct cli_option options[] = {{0}};

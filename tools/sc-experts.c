@@ -6,7 +6,7 @@
 #include "common/cli.h"
 #include "common/device.h"
 #include "common/progress.h"
-#include "learn/examples.h"
+#include "eval/examples.h"
 #include "match/experts.h"
 
 struct experts_cli {

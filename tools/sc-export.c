@@ -3,7 +3,7 @@
 #include <strings.h>
 
 #include "common/cli.h"
-#include "export.h"
+#include "formats/export.h"
 
 struct export_tool {
     struct cli_common common;

@@ -4,7 +4,7 @@
 
 #include "base/parallel.h"
 #include "common/cli.h"
-#include "import.h"
+#include "formats/import.h"
 
 struct import_tool {
     struct cli_common common;

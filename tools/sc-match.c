@@ -10,8 +10,8 @@
 #include "common/device.h"
 #include "common/progress.h"
 #include "common/shapelets.h"
-#include "file.h"
-#include "learn/examples.h"
+#include "base/file.h"
+#include "eval/examples.h"
 #include "match/match.h"
 
 struct match_cli {

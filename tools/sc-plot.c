@@ -2,9 +2,9 @@
 #include <stdlib.h>
 
 #include "common/cli.h"
-#include "file.h"
+#include "base/file.h"
 #include "plot/figures.h"
-#include "table.h"
+#include "formats/table.h"
 
 struct plot_options {
     struct cli_common common;

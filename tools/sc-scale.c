@@ -4,7 +4,7 @@
 
 #include "common/cli.h"
 #include "data/scale.h"
-#include "file.h"
+#include "base/file.h"
 
 struct scale_cli {
     struct cli_common common;

@@ -5,7 +5,7 @@
 #include "common/cli.h"
 #include "common/device.h"
 #include "common/shapelets.h"
-#include "condense/coreset.h"
+#include "choose/coreset.h"
 
 struct select_options {
     struct cli_common common;

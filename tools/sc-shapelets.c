@@ -7,7 +7,7 @@
 #include "common/cli.h"
 #include "common/device.h"
 #include "common/progress.h"
-#include "file.h"
+#include "base/file.h"
 #include "shapelets/discover.h"
 #include "shapelets/lengths.h"
 #include "shapelets/standardise.h"

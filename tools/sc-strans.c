@@ -6,7 +6,7 @@
 #include "common/cli.h"
 #include "common/device.h"
 #include "common/shapelets.h"
-#include "file.h"
+#include "base/file.h"
 #include "shapelets/transform.h"
 
 struct strans_cli {

@@ -10,7 +10,7 @@
 #include "common/progress.h"
 #include "common/shapelets.h"
 #include "condense/synthesise.h"
-#include "file.h"
+#include "base/file.h"
 #include "nn/teacher.h"
 
 struct synth_options {

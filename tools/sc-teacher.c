@@ -9,7 +9,7 @@
 #include "common/progress.h"
 #include "common/shapelets.h"
 #include "common/training.h"
-#include "learn/student.h"
+#include "eval/student.h"
 
 struct teacher_cli {
     struct cli_common common;

@@ -7,8 +7,8 @@
 #include "common/device.h"
 #include "common/progress.h"
 #include "common/shapelets.h"
-#include "file.h"
-#include "learn/examples.h"
+#include "base/file.h"
+#include "eval/examples.h"
 #include "views/view.h"
 
 struct views_cli {

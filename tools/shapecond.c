@@ -11,8 +11,8 @@
 #include "common/command.h"
 #include "common/device.h"
 #include "data/split.h"
-#include "learn/examples.h"
-#include "learn/report.h"
+#include "eval/examples.h"
+#include "eval/report.h"
 
 enum { DEFAULT_VIEWS = 4000, DEFAULT_REFINE = 300 };
 

@@ -13,7 +13,7 @@
 #include <stddef.h>
 #include <sys/types.h>
 
-#include "error.h"
+#include "base/error.h"
 
 struct coprocess {
     pid_t process;     /* also its process group; 0: none */

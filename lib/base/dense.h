@@ -10,7 +10,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "error.h"
+#include "base/error.h"
 
 /* To be called before the functions below, with the largest of the sizes to come: OpenBLAS takes
  * those that fit into an int.  The first call loads it (libopenblas.so.0) and has it allocate all

@@ -12,7 +12,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "error.h"
+#include "base/error.h"
 
 /* Summed in doubles. */
 double squared_distance(const float *a, const float *b, size_t dimension);

@@ -19,8 +19,8 @@
 #include <string.h>
 
 #include "base/coprocess.h"
-#include "memory-stream.h"
-#include "npy-c/npy-c.h"
+#include "base/memory_stream.h"
+#include "formats/npy-c/npy-c.h"
 
 enum { PROTOCOL_VERSION = 1, MOST_HEADER = 1 << 16 };
 

@@ -13,7 +13,7 @@
 #include <stdint.h>
 
 #include "condense/guide.h"
-#include "error.h"
+#include "base/error.h"
 #include "nn/pass.h"
 #include "shapelets/transform.h"
 

@@ -16,9 +16,9 @@
 
 #include "condense/guide.h"
 #include "condense/objective.h"
-#include "condense/start.h"
-#include "dataset.h"
-#include "error.h"
+#include "choose/start.h"
+#include "formats/dataset.h"
+#include "base/error.h"
 #include "shapelets/transform.h"
 
 struct synthesis_options {

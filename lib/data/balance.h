@@ -13,8 +13,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "dataset.h"
-#include "error.h"
+#include "formats/dataset.h"
+#include "base/error.h"
 
 enum { BALANCE_MOST_NEIGHBOURS = 64 };
 

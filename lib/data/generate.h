@@ -25,8 +25,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "dataset.h"
-#include "error.h"
+#include "formats/dataset.h"
+#include "base/error.h"
 
 enum generate_kind { GENERATE_TWO_PATTERNS, GENERATE_CBF, GENERATE_PLANTED };
 

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "file.h"
+#include "base/file.h"
 
 /* ---- NPY arrays ---- */
 

@@ -8,11 +8,11 @@
 #include <stdio.h>
 
 #include "data/summary.h"
-#include "dataset.h"
-#include "error.h"
-#include "npy-c/npy-c.h"
-#include "slp.h"
-#include "tch.h"
+#include "formats/dataset.h"
+#include "base/error.h"
+#include "formats/npy-c/npy-c.h"
+#include "formats/slp.h"
+#include "formats/tch.h"
 
 enum info_kind { INFO_DATASET, INFO_ARRAYS, INFO_POOL, INFO_TEACHER };
 

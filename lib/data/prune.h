@@ -9,8 +9,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "dataset.h"
-#include "error.h"
+#include "formats/dataset.h"
+#include "base/error.h"
 
 struct prune_options {
     double ratio;     /* p: the share to drop, 0 <= p < 1 */

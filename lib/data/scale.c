@@ -11,8 +11,8 @@
 #include <string.h>
 
 #include "base/parallel.h"
-#include "file.h"
-#include "mapped.h"
+#include "base/file.h"
+#include "formats/mapped.h"
 
 enum { BLOCK_SERIES = 256 };
 

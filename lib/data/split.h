@@ -16,8 +16,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "dataset.h"
-#include "error.h"
+#include "formats/dataset.h"
+#include "base/error.h"
 
 enum split_part { SPLIT_TRAIN, SPLIT_VAL, SPLIT_TEST, SPLIT_PARTS };
 

@@ -7,7 +7,7 @@
 
 #include <stddef.h>
 
-#include "error.h"
+#include "base/error.h"
 #include "nn/backend.h"
 #include "shapelets/distance_device.h"
 #include "shapelets/transform.h"

@@ -11,7 +11,7 @@
 #include <stddef.h>
 
 #include "base/random.h"
-#include "error.h"
+#include "base/error.h"
 
 enum augmentation_kind {
     AUGMENT_JITTER, /* noise is added, a tenth of the unit */

@@ -9,7 +9,7 @@
 
 #include "base/parallel.h"
 #include "base/random.h"
-#include "ckpt.h"
+#include "formats/ckpt.h"
 #include "nn/backend.h"
 #include "nn/checkpoint.h"
 #include "nn/memory.h"

@@ -14,11 +14,11 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "dataset.h"
-#include "digest.h"
-#include "error.h"
+#include "formats/dataset.h"
+#include "base/digest.h"
+#include "base/error.h"
 #include "match/model.h"
-#include "npy-c/npy-c.h"
+#include "formats/npy-c/npy-c.h"
 
 struct expert_options {
     struct architecture architecture; /* of the network, or of each tower; all numbers known */

@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "mapped.h"
+#include "formats/mapped.h"
 #include "match/experts.h"
 
 static void add_to_digest(void *context, const void *bytes, size_t size)

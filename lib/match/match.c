@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "data/scale.h"
-#include "learn/student.h"
+#include "eval/student.h"
 #include "match/method.h"
 #include "match/start.h"
 #include "nn/backend.h"

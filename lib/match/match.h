@@ -8,8 +8,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "dataset.h"
-#include "error.h"
+#include "formats/dataset.h"
+#include "base/error.h"
 #include "match/experts.h"
 #include "nn/architecture.h"
 #include "nn/optimiser.h"
@@ -108,7 +108,7 @@ bool match_needs_experts(enum match_method method);
 struct match_result {
     double first, last;  /* mean loss of the first and of the last tenth of the steps */
     double student_rate; /* mtt, condtsc: the one that was learned */
-    size_t repeated;     /* series that start from another one (condense/start.h) */
+    size_t repeated;     /* series that start from another one (choose/start.h) */
 };
 
 /* Condenses the set, which has labels.  condensed: class by class, per_class series each, or in

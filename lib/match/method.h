@@ -4,7 +4,7 @@
 #define SC_MATCH_METHOD_H
 
 #include "match/match.h"
-#include "match/real.h"
+#include "choose/classes.h"
 #include "match/trajectory.h"
 
 /* Soft labels are logits, learned at the temperature that sc-eval uses them at.  At first that of

@@ -1,7 +1,7 @@
 /* mtt and condtsc: each step draws an expert and an epoch to start from. */
 #include <stdlib.h>
 
-#include "learn/student.h"
+#include "eval/student.h"
 #include "match/method.h"
 
 struct following {

@@ -4,12 +4,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "condense/coreset.h"
-#include "condense/start.h"
+#include "choose/coreset.h"
+#include "choose/start.h"
 
 enum { BATCH = 256 };
 
-/* Rounds of one series per class, as condense/start.h has them, to class by class. */
+/* Rounds of one series per class, as choose/start.h has them, to class by class. */
 static struct error *start_plain(const struct match_options *options, const struct dataset *set,
                                  enum start_kind kind, float *x, size_t *repeated)
 {

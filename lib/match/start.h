@@ -3,10 +3,10 @@
 #define SC_MATCH_START_H
 
 #include "match/match.h"
-#include "match/real.h"
+#include "choose/classes.h"
 
 /* Fills x (V, per_class, C, L) as options->start says, from the set of the lists; *repeated as of
- * condense/start.h. */
+ * choose/start.h. */
 struct error *match_start(const struct match_options *options, const struct class_lists *lists,
                           float *x, size_t *repeated) MUST_CHECK;
 

@@ -7,7 +7,7 @@
 #include <stddef.h>
 
 #include "base/random.h"
-#include "error.h"
+#include "base/error.h"
 #include "match/spectrum.h"
 
 enum { VIEWS = 4 };

@@ -10,7 +10,7 @@
 
 #include <stddef.h>
 
-#include "error.h"
+#include "base/error.h"
 
 enum { ARCHITECTURE_WORDS = 16 }; /* that a family may have */
 

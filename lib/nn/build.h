@@ -9,7 +9,7 @@
 
 #include <stddef.h>
 
-#include "error.h"
+#include "base/error.h"
 #include "nn/backend.h"
 
 struct network;

@@ -5,8 +5,8 @@
 #include <string.h>
 
 #include "base/computed_by.h"
-#include "ckpt.h"
-#include "memory-stream.h"
+#include "formats/ckpt.h"
+#include "base/memory_stream.h"
 #include "nn/memory.h"
 
 #ifndef SHAPECOND_VERSION /* the Makefile's */

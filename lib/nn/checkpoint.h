@@ -12,7 +12,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "error.h"
+#include "base/error.h"
 #include "nn/backend.h"
 
 enum { CHECKPOINT_ARRAYS = 10, CHECKPOINT_PROGRESS = 256, CHECKPOINT_BY = 768 };

@@ -8,7 +8,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "error.h"
+#include "base/error.h"
 #include "nn/architecture.h"
 #include "nn/backend.h"
 

@@ -4,7 +4,7 @@
 
 #include <stddef.h>
 
-#include "error.h"
+#include "base/error.h"
 #include "nn/backend.h"
 
 /* A host array in memory of the backend: itself where that is plain memory, else a copy.  NULL, or

@@ -3,9 +3,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "file.h"
+#include "base/file.h"
 #include "nn/memory.h"
-#include "tch.h"
+#include "formats/tch.h"
 
 struct error *teacher_new(const struct architecture *architecture, const struct backend *backend,
                           struct teacher *teacher)

@@ -4,8 +4,8 @@
 
 #include <stdio.h>
 
-#include "digest.h"
-#include "error.h"
+#include "base/digest.h"
+#include "base/error.h"
 #include "nn/network.h"
 
 struct teacher {

@@ -12,7 +12,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "error.h"
+#include "base/error.h"
 #include "nn/loss.h"
 #include "nn/predict.h"
 #include "nn/optimiser.h"

@@ -2,7 +2,7 @@
 #ifndef SC_NN_TRAIN_CHECKPOINT_H
 #define SC_NN_TRAIN_CHECKPOINT_H
 
-#include "digest.h"
+#include "base/digest.h"
 #include "nn/network.h"
 #include "nn/optimiser.h"
 #include "nn/train.h"

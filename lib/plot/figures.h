@@ -5,10 +5,10 @@
 #include <stddef.h>
 #include <stdio.h>
 
-#include "dataset.h"
-#include "error.h"
-#include "slp.h"
-#include "table.h"
+#include "formats/dataset.h"
+#include "base/error.h"
+#include "formats/slp.h"
+#include "formats/table.h"
 
 struct figure_options {
     const char *title; /* or NULL: made from the data */

@@ -10,11 +10,11 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "dataset.h"
-#include "error.h"
+#include "formats/dataset.h"
+#include "base/error.h"
 #include "shapelets/distance_device.h"
 #include "shapelets/select.h"
-#include "slp.h"
+#include "formats/slp.h"
 
 #define DISCOVER_FULL SIZE_MAX
 

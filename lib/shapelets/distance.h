@@ -27,8 +27,8 @@
 #include <stdint.h>
 
 #include "base/cpu.h"
-#include "dataset.h"
-#include "error.h"
+#include "formats/dataset.h"
+#include "base/error.h"
 
 enum { DISTANCE_LANES = 8 };
 

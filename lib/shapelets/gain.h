@@ -16,7 +16,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "error.h"
+#include "base/error.h"
 
 /* What is to be told apart.  Class v of the series is class v of the problem or, in a problem of
  * one class against the rest, 0 if it is that class and 1 if not. */

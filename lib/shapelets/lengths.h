@@ -5,7 +5,7 @@
 
 #include <stddef.h>
 
-#include "error.h"
+#include "base/error.h"
 
 /* The lengths in ascending order, each once; the caller frees them. */
 struct error *lengths_parse(const char *text, size_t **lengths, size_t *count) MUST_CHECK;

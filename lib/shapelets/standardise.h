@@ -4,9 +4,9 @@
 #ifndef SC_SHAPELETS_STANDARDISE_H
 #define SC_SHAPELETS_STANDARDISE_H
 
-#include "dataset.h"
-#include "error.h"
-#include "slp.h"
+#include "formats/dataset.h"
+#include "base/error.h"
+#include "formats/slp.h"
 
 /* Gives each shapelet of the pool the offset and scale that make its distances to the series of the
  * set, with the window it was found with, have mean 0 and a deviation that is the same for all:

@@ -16,8 +16,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "error.h"
-#include "slp.h"
+#include "base/error.h"
+#include "formats/slp.h"
 
 #define TRANSFORM_FULL     SIZE_MAX       /* try every place */
 #define TRANSFORM_AS_FOUND (SIZE_MAX - 1) /* the window that each shapelet was found with */

@@ -23,8 +23,8 @@
 
 #include <stddef.h>
 
-#include "dataset.h"
-#include "error.h"
+#include "formats/dataset.h"
+#include "base/error.h"
 
 /* Strong views: the more they vary, the more of what the teacher knows its logits say
  * (pipelines/README). */

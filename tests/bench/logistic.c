@@ -3,9 +3,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "dataset.h"
-#include "learn/logistic.h"
-#include "learn/metrics.h"
+#include "formats/dataset.h"
+#include "eval/logistic.h"
+#include "eval/metrics.h"
 
 static void check(struct error *error)
 {

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "dataset.h"
+#include "formats/dataset.h"
 
 static int load_arrays(const char *path)
 {

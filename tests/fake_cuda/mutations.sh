@@ -30,7 +30,7 @@ interface=$(grep -ao "$version-[0-9]*" "$build/tests/libshapecond-cuda-fake.so" 
 compile() {
     # shellcheck disable=SC2086 # one flag per word
     c++ -std=c++17 -O0 -fPIC ${CXXFLAGS-} -D_GNU_SOURCE -DSHAPECOND_INTERFACE="\"$interface\"" \
-        -Itests/fake_cuda/include -Itests/fake_cuda -Iformats -Ilib "$@"
+        -Itests/fake_cuda/include -Itests/fake_cuda -I. -Ilib "$@"
 }
 # The headers, which take most of the time, only once.
 for header in device normact_rows; do

@@ -7,8 +7,8 @@
 #include <unistd.h>
 
 #include "base/parallel.h"
-#include "dataset.h"
-#include "digest.h"
+#include "formats/dataset.h"
+#include "base/digest.h"
 #include "fuzz.h"
 #include "match/experts.h"
 #include "match/match.h"

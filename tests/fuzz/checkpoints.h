@@ -9,7 +9,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "error.h"
+#include "base/error.h"
 
 /* A run of two steps, epochs or experts that goes on from the checkpoint of that name, if there is
  * one, and leaves it there. */

@@ -9,10 +9,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "dataset.h"
-#include "error.h"
-#include "export.h"
-#include "import.h"
+#include "formats/dataset.h"
+#include "base/error.h"
+#include "formats/export.h"
+#include "formats/import.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size);
 

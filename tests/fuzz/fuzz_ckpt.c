@@ -6,8 +6,8 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "ckpt.h"
-#include "digest.h"
+#include "formats/ckpt.h"
+#include "base/digest.h"
 
 enum { RECORD = 8 };
 

@@ -3,7 +3,7 @@
 
 #include <ctype.h>
 
-#include "number.h"
+#include "base/number.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
 {

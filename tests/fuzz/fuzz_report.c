@@ -1,7 +1,7 @@
 /* Tables of sc-eval, as --full takes them. */
 #include "fuzz.h"
 
-#include "learn/report.h"
+#include "eval/report.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
 {

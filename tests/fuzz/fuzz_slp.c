@@ -1,7 +1,7 @@
 /* Bytes as they are, and with the checksum put right, which no mutation would ever find. */
 #include "fuzz.h"
 
-#include "slp.h"
+#include "formats/slp.h"
 
 static uint32_t crc32_of(const uint8_t *bytes, size_t size)
 {

@@ -2,7 +2,7 @@
  * when they are written as sc-eval writes them. */
 #include "fuzz.h"
 
-#include "table.h"
+#include "formats/table.h"
 
 static void check_again(const struct table *table)
 {

@@ -1,7 +1,7 @@
 /* Teachers: what is read can be written and read again as the same. */
 #include "fuzz.h"
 
-#include "tch.h"
+#include "formats/tch.h"
 
 static void check_same_tensors(const struct tch *a, const struct tch *b)
 {

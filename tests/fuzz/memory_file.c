@@ -1,8 +1,8 @@
 /* Parsers that take a file name get their bytes from memory, without a system call: the linker puts
  * these functions in the place of npy_open and file_read (--wrap). */
-#include "file.h"
+#include "base/file.h"
 #include "fuzz.h"
-#include "npy-c/npy-c.h"
+#include "formats/npy-c/npy-c.h"
 
 npy_reader *__wrap_npy_open(const char *path, struct npy_error *error);
 struct error *__wrap_file_read(const char *path, unsigned char **bytes, size_t *size);

@@ -5,13 +5,13 @@
 #include <string.h>
 
 #include "checkpoints.h"
-#include "ckpt.h"
+#include "formats/ckpt.h"
 #include "data/scale.h"
-#include "dataset.h"
+#include "formats/dataset.h"
 #include "match/model.h"
 #include "nn/backend.h"
 #include "nn/teacher.h"
-#include "slp.h"
+#include "formats/slp.h"
 
 static const char *folder;
 

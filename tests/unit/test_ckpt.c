@@ -7,8 +7,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "ckpt.h"
-#include "file.h"
+#include "formats/ckpt.h"
+#include "base/file.h"
 
 enum { RECORD = 40, RECORDS = 3 };
 

@@ -7,8 +7,8 @@
 
 #include "base/parallel.h"
 #include "base/random.h"
-#include "condense/coreset.h"
-#include "learn/kmeans.h"
+#include "choose/coreset.h"
+#include "choose/kmeans.h"
 
 enum { COUNT = 90, DIMENSION = 7, CLASSES = 3, PER_CLASS = 6 };
 

@@ -8,7 +8,7 @@
 #include <unistd.h>
 
 #include "condense/synthesise.h"
-#include "learn/student.h"
+#include "eval/student.h"
 #include "match/model.h"
 #include "nn/train.h"
 #include "support/fake_device.h"

@@ -5,7 +5,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "dataset.h"
+#include "formats/dataset.h"
 
 /* A small set with everything: 3 series, 2 channels, 4 steps, 2 classes. */
 static void make_dataset(struct dataset *dataset)

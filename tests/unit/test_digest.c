@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "digest.h"
+#include "base/digest.h"
 
 static void check_digest(const void *bytes, size_t size, const char *expected)
 {

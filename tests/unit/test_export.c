@@ -9,8 +9,8 @@
 #include <zip.h>
 
 #include "base/random.h"
-#include "export.h"
-#include "import.h"
+#include "formats/export.h"
+#include "formats/import.h"
 
 /* Values of all sizes, soft labels, names and notes. */
 static void make_set(size_t channels, struct dataset *set)

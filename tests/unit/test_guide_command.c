@@ -16,8 +16,8 @@
 #include "base/coprocess.h"
 #include "condense/synthesise.h"
 #include "nn/backend.h"
-#include "npy-c/npy-c.h"
-#include "slp.h"
+#include "formats/npy-c/npy-c.h"
+#include "formats/slp.h"
 #include "support/golden.h"
 
 enum { CLASSES = 3, CHANNELS = 2, LENGTH = 20, PER_CLASS = 4, STEPS = 15, MOST_SERIES = 1024 };

@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "base/parallel.h"
-#include "import.h"
+#include "formats/import.h"
 
 /* ---- Helpers ---- */
 

@@ -6,7 +6,7 @@
 
 #include "base/parallel.h"
 #include "base/random.h"
-#include "learn/logistic.h"
+#include "eval/logistic.h"
 
 enum { COUNT = 1100, FEATURES = 6, CLASSES = 3, SIZE = CLASSES * (FEATURES + 1) };
 

@@ -8,8 +8,8 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "dataset.h"
-#include "mapped.h"
+#include "formats/dataset.h"
+#include "formats/mapped.h"
 
 static char path[] = "/tmp/sc-mapped-XXXXXX";
 

@@ -11,7 +11,7 @@
 #include "match/distance.h"
 #include "match/experts.h"
 #include "match/match.h"
-#include "match/real.h"
+#include "choose/classes.h"
 #include "match/spectrum.h"
 #include "match/trajectory.h"
 #include "match/views.h"

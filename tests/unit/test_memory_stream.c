@@ -7,8 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "export.h"
-#include "memory-stream.h"
+#include "formats/export.h"
+#include "base/memory_stream.h"
 
 /* With a sanitizer the allocator is the sanitizer's, and the work is done once. */
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)

@@ -10,7 +10,7 @@
 #include "match/classwise.h"
 #include "match/experts.h"
 #include "match/match.h"
-#include "match/real.h"
+#include "choose/classes.h"
 #include "match/trajectory.h"
 #include "match/unroll.h"
 #include "match/views.h"

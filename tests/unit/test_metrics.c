@@ -2,7 +2,7 @@
 
 #include <math.h>
 
-#include "learn/metrics.h"
+#include "eval/metrics.h"
 
 /* Three classes of 4, 2 and 0 series; class 2 is predicted once. */
 static const float scores[] = {

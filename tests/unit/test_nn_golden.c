@@ -10,7 +10,7 @@
 #include "nn/loss.h"
 #include "nn/pass.h"
 #include "nn/optimiser.h"
-#include "npy-c/npy-c.h"
+#include "formats/npy-c/npy-c.h"
 #include "support/golden.h"
 
 enum { MOST_ARRAYS = 64 };

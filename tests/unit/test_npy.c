@@ -8,8 +8,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "npy-c/npy-c.h"
-#include "npy-c/npy-internal.h"
+#include "formats/npy-c/npy-c.h"
+#include "formats/npy-c/npy-internal.h"
 #include "support/golden.h"
 
 /* Element k of an array of npy-read.bin (tests/golden/make_npy.py). */

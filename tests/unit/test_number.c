@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "base/random.h"
-#include "number.h"
+#include "base/number.h"
 
 static bool same_bits(double a, double b)
 {

@@ -12,7 +12,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "output.h"
+#include "base/output.h"
 
 /* ---- Signals at every system call that changes a folder ---- */
 

@@ -7,8 +7,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "learn/examples.h"
-#include "learn/report.h"
+#include "eval/examples.h"
+#include "eval/report.h"
 #include "nn/backend.h"
 #include "shapelets/transform.h"
 

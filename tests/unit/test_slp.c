@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "slp.h"
+#include "formats/slp.h"
 
 /* Two shapelets of 3 and 2 values from a set of 2 channels, 10 steps, 4 classes. */
 static void make_pool(struct shapelet_pool *pool)

@@ -7,7 +7,7 @@
 
 #include "base/parallel.h"
 #include "base/random.h"
-#include "learn/student.h"
+#include "eval/student.h"
 #include "nn/backend.h"
 
 enum { SERIES = 90, STEPS = 16, CLASSES = 3, FEATURES = 2, SEEDS = 3 };

@@ -11,8 +11,8 @@
 #include "base/random.h"
 #include "condense/synthesise.h"
 #include "nn/backend.h"
-#include "npy-c/npy-c.h"
-#include "slp.h"
+#include "formats/npy-c/npy-c.h"
+#include "formats/slp.h"
 #include "support/golden.h"
 
 enum { CLASSES = 3, ROUNDS = 3, SERIES = ROUNDS * CLASSES, CHANNELS = 2, LENGTH = 20, STEPS = 12 };

@@ -3,7 +3,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "table.h"
+#include "formats/table.h"
 
 static struct error *parse(const char *text, struct table *table)
 {

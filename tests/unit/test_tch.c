@@ -9,9 +9,9 @@
 
 #include "nn/teacher.h"
 #include "nn/train.h"
-#include "npy-c/npy-c.h"
+#include "formats/npy-c/npy-c.h"
 #include "support/golden.h"
-#include "tch.h"
+#include "formats/tch.h"
 
 static char *write_teacher(const struct teacher *teacher, size_t *size)
 {

@@ -6,7 +6,7 @@
 #include <unistd.h>
 
 #include "common/cli.h"
-#include "identity.h"
+#include "base/identity.h"
 
 struct claim {
     const char *option; /* NULL: an argument */

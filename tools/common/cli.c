@@ -16,9 +16,9 @@
 #include "common/claims.h"
 #include "common/process.h"
 #include "common/progress.h"
-#include "file.h"
-#include "mapped.h"
-#include "memory-stream.h"
+#include "base/file.h"
+#include "formats/mapped.h"
+#include "base/memory_stream.h"
 
 /* The program that runs, for messages and provenance. */
 static const struct cli_program *current;

@@ -17,10 +17,10 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "dataset.h"
-#include "error.h"
-#include "output.h"
-#include "slp.h"
+#include "formats/dataset.h"
+#include "base/error.h"
+#include "base/output.h"
+#include "formats/slp.h"
 
 enum cli_type {
     CLI_FLAG, /* bool: no argument */

@@ -11,9 +11,9 @@
 #include "base/coprocess.h"
 #include "base/text.h"
 #include "common/progress.h"
-#include "file.h"
-#include "mapped.h"
-#include "output.h"
+#include "base/file.h"
+#include "formats/mapped.h"
+#include "base/output.h"
 
 /* ---- Descriptors ---- */
 

@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "file.h"
+#include "base/file.h"
 
 size_t shapelets_window(const char *text)
 {

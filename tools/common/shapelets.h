@@ -3,7 +3,7 @@
 #define SC_SHAPELET_OPTIONS_H
 
 #include "common/cli.h"
-#include "learn/examples.h"
+#include "eval/examples.h"
 #include "shapelets/transform.h"
 
 struct shapelets_cli {

@@ -1,6 +1,6 @@
 #include "common/training.h"
 
-#include "learn/student.h"
+#include "eval/student.h"
 
 const char *const training_optimisers[] = {"sgd", "adam", "adamw", "auto", NULL};
 const char *const training_schedules[] = {"cosine", "constant", NULL};

@@ -6,7 +6,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "dataset.h"
+#include "formats/dataset.h"
 #include "shapelets/select.h"
 
 /* Least Euclidean distance of s[length] to the subsequences of x[steps] whose start is at most

@@ -9,7 +9,7 @@
 /* cmocka wants the four above first. */
 #include <cmocka.h>
 
-#include "error.h"
+#include "base/error.h"
 
 /* The call succeeds. */
 #define assert_ok(expression) check_ok((expression), __FILE__, __LINE__)

@@ -4,7 +4,7 @@
 
 #include <stddef.h>
 
-#include "npy-c/npy-c.h"
+#include "formats/npy-c/npy-c.h"
 
 /* "tests/golden/NAME", in a buffer that the next call uses again. */
 const char *golden_path(const char *name);

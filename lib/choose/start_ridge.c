@@ -1,0 +1,128 @@
+/* The chosen series make a small set of their own, from which the start is taken as from any set:
+ * so a class that has too few is treated alike. */
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/random.h"
+#include "choose/ridge.h"
+#include "choose/start.h"
+
+enum { CANDIDATES = 1000 };
+
+static size_t most_of_class(const struct dataset *set, size_t per_class)
+{
+    size_t share = CANDIDATES / set->classes;
+
+    return share > 2 * per_class ? share : 2 * per_class;
+}
+
+/* Whether one of the last `count` of the taken series is the same. */
+static bool is_copy(const struct dataset *taken, size_t end, size_t count, const float *x)
+{
+    size_t series = taken->channels * taken->length;
+
+    for (size_t i = end - count; i < end; i++)
+        if (memcmp(taken->x + i * series, x, series * sizeof *x) == 0)
+            return true;
+    return false;
+}
+
+/* Up to `most` series of each class that are not copies of each other, drawn by the seed. */
+static struct error *draw_candidates(const struct dataset *set, size_t most, uint64_t seed,
+                                     struct dataset *taken)
+{
+    size_t series = set->channels * set->length, filled = 0;
+    size_t *order = calloc(set->count + 1, sizeof *order);
+    struct error *error = order ? NULL : error_memory("the order of the series");
+    size_t room = set->count / set->classes >= most ? most * set->classes : set->count;
+
+    if (!error)
+        error = dataset_new(room, set->channels, set->length, set->classes, false, taken);
+    for (size_t v = 0; !error && v < set->classes; v++) {
+        struct random_stream stream = random_stream(seed, RANDOM_SYNTHESISE, v);
+        size_t count = 0, kept = 0;
+
+        for (size_t i = 0; i < set->count; i++)
+            if ((size_t)set->y[i] == v)
+                order[count++] = i;
+        random_shuffle(&stream, order, count);
+        for (size_t i = 0; i < count && kept < most && filled < room; i++) {
+            const float *x = set->x + order[i] * series;
+
+            if (is_copy(taken, filled, kept, x))
+                continue;
+            memcpy(taken->x + filled * series, x, series * sizeof *x);
+            taken->y[filled++] = (int32_t)v;
+            kept++;
+        }
+    }
+    free(order);
+    if (!error)
+        taken->count = filled;
+    return error;
+}
+
+static struct error *choose(const struct dataset *taken, const struct start_teacher *teacher,
+                            size_t per_class, uint64_t seed, size_t *chosen)
+{
+    float *features = calloc(taken->count + 1, teacher->features * sizeof *features);
+    float *logits = calloc(taken->count + 1, taken->classes * sizeof *logits);
+    struct error *error = features && logits ? NULL : error_memory("the teacher's answers");
+    struct explain_candidates candidates = {.count = taken->count,
+                                            .columns = teacher->features,
+                                            .classes = taken->classes,
+                                            .features = features,
+                                            .logits = logits,
+                                            .labels = taken->y};
+
+    if (!error)
+        error = teacher->answer(teacher->context, taken->count, taken->x, features, logits);
+    if (!error)
+        error = explain_choose(&candidates, per_class, seed, chosen, NULL);
+    free(features);
+    free(logits);
+    return error;
+}
+
+/* Moves the chosen series to the front and forgets the others.  Indices of a class are smaller than
+ * those of the next, but in any order. */
+static struct error *keep_chosen(struct dataset *taken, const size_t *chosen, size_t count)
+{
+    size_t series = taken->channels * taken->length, kept = 0;
+    bool *wanted = calloc(taken->count + 1, sizeof *wanted);
+
+    if (!wanted)
+        return error_memory("the chosen series");
+    for (size_t i = 0; i < count; i++)
+        if (chosen[i] != SIZE_MAX)
+            wanted[chosen[i]] = true;
+    for (size_t i = 0; i < taken->count; i++)
+        if (wanted[i]) {
+            memmove(taken->x + kept * series, taken->x + i * series, series * sizeof *taken->x);
+            taken->y[kept++] = taken->y[i];
+        }
+    taken->count = kept;
+    free(wanted);
+    return NULL;
+}
+
+struct error *start_explaining(const struct dataset *set, const struct start_teacher *teacher,
+                               size_t per_class, uint64_t seed, float *x, size_t *repeated)
+{
+    size_t *chosen = calloc(set->classes, per_class * sizeof *chosen);
+    struct error *error = chosen ? NULL : error_memory("the chosen series");
+    struct dataset taken = {0};
+
+    if (!error)
+        error = draw_candidates(set, most_of_class(set, per_class), seed, &taken);
+    if (!error)
+        error = choose(&taken, teacher, per_class, seed, chosen);
+    if (!error)
+        error = keep_chosen(&taken, chosen, set->classes * per_class);
+    if (!error)
+        error = start_series(&taken, START_REAL, per_class, seed, x, repeated);
+    dataset_free(&taken);
+    free(chosen);
+    return error;
+}

@@ -1,0 +1,171 @@
+/* One task for each student.  Inside of a task the engine runs on one thread; a single student has
+ * all threads to itself, and so has each on a device that is parallel inside. */
+#include "eval/student.h"
+
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/parallel.h"
+
+enum { TEST_BATCH = 256, MANY_CLASSES = 16, FEW_SERIES = 20 };
+
+/* ---- Schedules ---- */
+
+struct loss student_loss(bool soft, double temperature)
+{
+    if (!soft)
+        return (struct loss){LOSS_LABELS, 1.0f, 1.0f};
+    return (struct loss){LOSS_KL, (float)temperature, (float)(temperature * temperature)};
+}
+
+double student_rate(bool sgd, bool soft, size_t classes, size_t count)
+{
+    double rate = sgd ? 0.01 : 0.001;
+
+    if (soft && sgd && count < FEW_SERIES)
+        rate = 0.003;
+    return soft && classes > MANY_CLASSES ? 3 * rate : rate;
+}
+
+size_t even_batch(size_t count, size_t batch)
+{
+    size_t batches;
+
+    if (count == 0 || batch == 0)
+        return batch;
+    batches = (count - 1) / batch + 1;
+    return (count - 1) / batches + 1;
+}
+
+size_t epochs_for_steps(size_t steps, size_t count, size_t batch)
+{
+    size_t batches = count && batch ? (count - 1) / batch + 1 : 1;
+    size_t epochs = (steps + batches / 2) / batches;
+
+    return epochs ? epochs : 1;
+}
+
+/* ---- Students ---- */
+
+struct students {
+    const struct student_options *options;
+    const struct network *network;
+    const struct train_set *set, *validation, *test;
+    struct score *scores;
+    struct error **errors;
+    _Atomic size_t epochs; /* gone through by all */
+};
+
+static bool count_epoch(void *context, const struct train_epoch *epoch)
+{
+    struct students *students = context;
+    const struct student_options *options = students->options;
+    size_t done = atomic_fetch_add(&students->epochs, 1) + 1;
+
+    if (options->progress)
+        options->progress(options->context, done, epoch->epochs * options->seeds);
+    return true;
+}
+
+static struct error *score_student(const struct students *students, const float *parameters,
+                                   float *buffers, struct score *score)
+{
+    const struct train_set *test = students->test;
+    size_t classes = students->network->architecture.classes;
+    float *logits = calloc(test->count ? test->count : 1, classes * sizeof *logits);
+    struct pass *pass;
+    struct error *error;
+
+    if (!logits)
+        return error_memory("predictions");
+    error = pass_new(students->network, TEST_BATCH, 0, &pass);
+    if (!error) {
+        error = network_predict(pass, parameters, buffers, test, logits, NULL);
+        pass_free(pass);
+    }
+    if (!error)
+        error = score_make(logits, test->labels, test->count, classes, score);
+    free(logits);
+    return error;
+}
+
+static struct error *train_student(struct students *students, size_t student)
+{
+    const struct network *network = students->network;
+    struct train_options train = students->options->train;
+    float *parameters = network->backend->allocate(
+        (network->parameter_count + network->buffer_count) * sizeof *parameters);
+    float *buffers;
+    struct train_result result;
+    struct error *error;
+
+    if (!parameters)
+        return error_memory("a student");
+    buffers = parameters + network->parameter_count;
+    train.seed += student;
+    train.progress = count_epoch;
+    train.context = students;
+    network_initialise(network, train.seed, train.index, parameters, buffers);
+    error = train_network(network, &train, students->set, students->validation, parameters, buffers,
+                          &result);
+    if (!error)
+        error = score_student(students, parameters, buffers, &students->scores[student]);
+    if (!error)
+        students->scores[student].training = result;
+    network->backend->release(parameters);
+    return error;
+}
+
+static void train_task(void *context, size_t task, unsigned worker)
+{
+    struct students *students = context;
+
+    (void)worker;
+    students->errors[task] = train_student(students, task);
+}
+
+/* The first error, by student; the others are of no use. */
+static struct error *collect_errors(struct students *students, size_t count)
+{
+    struct error *first = NULL;
+
+    for (size_t i = 0; i < count; i++) {
+        if (!first)
+            first = students->errors[i];
+        else
+            error_free(students->errors[i]);
+    }
+    for (size_t i = 0; first && i < count; i++)
+        score_free(&students->scores[i]);
+    return first;
+}
+
+struct error *students_train(const struct student_options *options, const struct train_set *set,
+                             const struct train_set *validation, const struct train_set *test,
+                             struct score *scores)
+{
+    struct students students = {
+        .options = options, .set = set, .validation = validation, .test = test, .scores = scores};
+    const struct backend *backend = options->backend ? options->backend : backend_cpu();
+    struct network *network;
+    struct error *error;
+
+    memset(scores, 0, options->seeds * sizeof *scores);
+    TRY(network_new(&options->architecture, backend, &network));
+    students.network = network;
+    students.errors = calloc(options->seeds, sizeof(struct error *));
+    if (!students.errors) {
+        network_free(network);
+        return error_memory("students");
+    }
+    if (options->seeds == 1 || backend->whole_batch)
+        for (size_t i = 0; i < options->seeds; i++)
+            train_task(&students, i, 0);
+    else
+        parallel_for(options->seeds, train_task, &students);
+    error = collect_errors(&students, options->seeds);
+    free(students.errors);
+    network_free(network);
+    return error;
+}

@@ -1,0 +1,50 @@
+/* How good a set is to learn from: fresh networks are trained on it, one for each seed, and scored
+ * on other series.  Students of different seeds run at the same time, each on one thread; the
+ * result does not depend on how many there are. */
+#ifndef SC_EVAL_STUDENT_H
+#define SC_EVAL_STUDENT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "base/error.h"
+#include "eval/score.h"
+#include "nn/architecture.h"
+#include "nn/train.h"
+
+struct student_options {
+    struct architecture architecture; /* with all its numbers */
+    /* seed is that of the first student, the others count on; progress and context are not used. */
+    struct train_options train;
+    size_t seeds;                  /* how many students */
+    const struct backend *backend; /* where they run; NULL: the processor */
+    /* Called after each epoch of any student, from any thread, with the epochs gone through by all
+     * and how many there can be. */
+    void (*progress)(void *context, size_t done, size_t total);
+    void *context;
+};
+
+/* Loss for a student: cross-entropy with the labels, or the KL divergence from the soft labels at a
+ * temperature, times its square, so that the step size does not depend on it. */
+struct loss student_loss(bool soft, double temperature);
+
+/* The learning rate for a student of `count` series, by AdamW or SGD with momentum, that was best
+ * on validation data (pipelines/README).  Soft labels of many classes hardly differ from one
+ * another and take larger steps; a few series take smaller ones, as the statistics of such a batch
+ * leap. */
+double student_rate(bool sgd, bool soft, size_t classes, size_t count);
+
+/* A batch size of at most `batch` that cuts `count` series into batches of nearly the same size: a
+ * last batch of one or two would spoil the statistics of batch normalisation. */
+size_t even_batch(size_t count, size_t batch);
+
+/* Epochs that make about `steps` steps, but at least one. */
+size_t epochs_for_steps(size_t steps, size_t count, size_t batch);
+
+/* Trains and scores; scores[options->seeds] are to be freed by the caller.  validation may be NULL:
+ * then the last epoch counts.  On error no score is left. */
+struct error *students_train(const struct student_options *options, const struct train_set *set,
+                             const struct train_set *validation, const struct train_set *test,
+                             struct score *scores) MUST_CHECK;
+
+#endif
