@@ -364,7 +364,7 @@ check-environments: all $(UNITS) $(FAKE_SO)
 # The sources with one mistake after another: some test must notice each.  Takes hours.
 .PHONY: check-mutants
 check-mutants: | $(HAVE_PACKAGES)
-	@MUTANTS='$(MUTANTS)' JOBS='$(JOBS)' QUICK='$(QUICK)' tests/mutants/run.sh $(BUILD)
+	@MUTANTS='$(MUTANTS)' SAMPLE='$(SAMPLE)' JOBS='$(JOBS)' QUICK='$(QUICK)' tests/mutants/run.sh $(BUILD)
 
 # On a GPU; without one they say so and fail.
 .PHONY: check-cuda bench-cuda
