@@ -84,7 +84,8 @@ chosen() {
 }
 
 selected=''
-for id in $(grep -v '^#' "$table" | cut -f 1); do
+ids=$(grep -v '^#' "$table" | cut -f 1)
+for id in $ids; do
     if chosen "$id"; then selected="$selected $id"; fi
 done
 [ -n "$selected" ] || die "no mutant '$wanted'"
