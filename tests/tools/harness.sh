@@ -2,9 +2,13 @@
 # The tests' own lib.sh.
 . "$(dirname "$0")/lib.sh"
 
-# ended PROCESS: it is no more, or only to be reaped.
+# ended PROCESS: it is no more, or only to be reaped.  A busy machine may need a moment.
 ended() {
-    refute grep "^State:.[^Z]" "/proc/$1/status"
+    for _ in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20; do
+        if ! grep "^State:.[^Z]" "/proc/$1/status"; then return 0; fi
+        sleep 1
+    done
+    return 1
 }
 # A file of tests whose only one leaves something running.
 cat >inner.sh <<END
