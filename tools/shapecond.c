@@ -7,6 +7,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "base/file.h"
 #include "common/claims.h"
 #include "common/cli.h"
 #include "common/command.h"
@@ -299,10 +300,10 @@ static void check_output(const char *path)
 static void claim_stages(const char *folder)
 {
     static const char *const names[] = {
-        "data.npy",    "commands.tsv", "raw-train.npy", "raw-val.npy",  "scale.npy",
-        "train.npy",   "val.npy",      "pruned.npy",    "pool.slp",     "balanced.npy",
-        "teacher.tch", "chosen.npy",   "condensed.npy", "test.npy",     "random.npy",
-        "plain.tch",   "teacher.tsv",  "random.tsv",    "condensed.tsv"};
+        "data.npy",    "commands.tsv", "raw-train.npy", "raw-val.npy",   "scale.npy",
+        "train.npy",   "val.npy",      "pruned.npy",    "pool.slp",      "balanced.npy",
+        "teacher.tch", "chosen.npy",   "condensed.npy", "test.npy",      "random.npy",
+        "plain.tch",   "teacher.tsv",  "random.tsv",    "condensed.tsv", "unscaled.npy"};
 
     for (size_t i = 0; folder && i < sizeof names / sizeof *names; i++) {
         char *path;
@@ -477,30 +478,41 @@ static char *pool_beside(const char *output)
     return path;
 }
 
-static void write_pool_beside(struct command_runner *run, const char *path)
+/* Both or none: a dataset with the pool of another one would be taken for whole. */
+static void write_with_pool(const char *const from[2], const char *const to[2])
 {
-    struct shapelet_pool pool;
-    struct output output;
+    struct output outputs[2];
 
-    cli_check(slp_read(command_file(run, "pool.slp"), &pool));
-    cli_open_output(path, true, &output);
-    cli_finish_output(&output, path, slp_write(output.stream, &pool));
-    slp_free(&pool);
+    for (int i = 0; i < 2; i++) {
+        unsigned char *bytes;
+        size_t size;
+
+        cli_check(error_in(from[i], file_read(from[i], &bytes, &size)));
+        cli_open_output(to[i], true, &outputs[i]);
+        if (fwrite(bytes, 1, size, outputs[i].stream) < size)
+            cli_check(error_system(to[i]));
+        free(bytes);
+    }
+    cli_commit(outputs, 2);
 }
 
 static void condense(struct command_runner *run, const struct shapecond_options *opt,
                      const struct facts *facts, const char *pool_path)
 {
+    const char *result;
+
     if (opt->students == STUDENTS_SHAPELETS && opt->refine > 0)
         refine(run, opt);
     else if (opt->students == STUDENTS_SHAPELETS || opt->views == 0)
         choose_series(run, opt, opt->students == STUDENTS_ANY, command_file(run, "condensed.npy"));
     else
         make_views(run, opt, facts);
+    result = pool_path ? command_file(run, "unscaled.npy") : opt->common.output;
+    COMMAND(run, "sc-scale", "--undo", "--with", command_file(run, "scale.npy"), "-o", result,
+            command_file(run, "condensed.npy"));
     if (pool_path && !run->counting)
-        write_pool_beside(run, pool_path);
-    COMMAND(run, "sc-scale", "--undo", "--with", command_file(run, "scale.npy"), "-o",
-            opt->common.output, command_file(run, "condensed.npy"));
+        write_with_pool((const char *[]){result, command_file(run, "pool.slp")},
+                        (const char *[]){opt->common.output, pool_path});
 }
 
 static void score(struct command_runner *run, const struct shapecond_options *opt,

@@ -364,8 +364,8 @@ static void a_step_that_is_not_a_number_shows_in_the_loss(void **state)
         "cnn depth=2 width=5 kernel=1 norm=none act=sigmoid channels=2 length=9 classes=3",
         "cnn depth=2 width=5 kernel=1 norm=instance channels=2 length=9 classes=3",
         "cnn depth=2 width=5 kernel=1 norm=layer pool=none channels=2 length=9 classes=3",
-        "cnn depth=1 width=5 kernel=1 norm=batch act=sigmoid pool=mean channels=2 length=9 "
-        "classes=3",
+        ("cnn depth=1 width=5 kernel=1 norm=batch act=sigmoid pool=mean channels=2 length=9 "
+         "classes=3"),
     };
 
     (void)state;
