@@ -199,6 +199,9 @@ endif
 ifneq ($(filter-out $(DATA_FOLDERS),$(DATASETS)),)
 $(error DATASETS: no folder $(filter-out $(DATA_FOLDERS),$(DATASETS)) in $(DATA), which has: $(sort $(DATA_FOLDERS)))
 endif
+ifneq ($(filter-out $(known_networks),$(NETWORKS)),)
+$(error NETWORKS: there is no $(filter-out $(known_networks),$(NETWORKS)), only $(known_networks))
+endif
 ifeq ($(shell command -v sc-eval),)
 $(error The programs are not on the PATH: run make, then PATH=$$PWD/build/bin:$$PATH make ...)
 endif
