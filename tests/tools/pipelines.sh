@@ -313,6 +313,8 @@ test_that 'bytes-table sorts by bytes, and what is truncated has no more bytes t
     sort -n bytes | diff - bytes
     test "$(tail -n 1 bytes)" = 3960
     cell Other 1 ridge+20 "fcn plain" said | grep -qx "$(accuracy run/1/Other/1/0/ridge+20.fcn.tsv)"
+    grep -qx "Figure: run/bytes-Other-fcn.svg" said
+    for curve in random ridge ridge+views truncated all; do grep -qF ">$curve<" run/bytes-Other-cnn.svg; done
     ours=$(cell Other 1 ridge+100 bytes said)
     cut=$(cell Other 1 truncated@100 bytes said)
     test "$cut" -le "$ours" -a "$((cut + 3 * 132))" -gt "$ours"
