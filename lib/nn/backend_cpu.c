@@ -274,12 +274,17 @@ static float *pack_strip(size_t kernel, const struct pack_order *order, const fl
         size_t tap = order->turned ? kernel - 1 - k : k;
         const float *from = weight + tap + first * order->step_j;
 
-        for (size_t i = 0; i < order->inner; i++, from += order->step_i, panel += width) {
-            for (size_t j = 0; j < real; j++)
-                panel[j] = from[j * order->step_j];
-            for (size_t j = real; j < width; j++)
-                panel[j] = 0.0f;
-        }
+        if (real < width)
+            memset(panel, 0, order->inner * width * sizeof *panel);
+        if (order->step_j == 1)
+            cpu_copy_rows(order->inner, real, from, order->step_i, panel, width);
+        else if (order->step_i == 1)
+            transpose_sample(real, order->inner, from, order->step_j, panel, width);
+        else
+            for (size_t i = 0; i < order->inner; i++)
+                for (size_t j = 0; j < real; j++)
+                    panel[i * width + j] = from[i * order->step_i + j * order->step_j];
+        panel += order->inner * width;
         memset(panel, 0, (order->inner_stride - order->inner) * width * sizeof *panel);
         panel += (order->inner_stride - order->inner) * width;
     }
@@ -490,7 +495,10 @@ static void conv1d_unpack(const struct conv1d_shape *shape, const float *gradien
 {
     size_t kernel = shape->kernel, step = shape->input_stride * shape->output_stride;
 
-    for (size_t out = 0; out < shape->outputs; out++)
+    if (kernel == 1)
+        transpose_sample(shape->inputs, shape->outputs, gradient, shape->output_stride, dweight,
+                         shape->inputs);
+    for (size_t out = 0; kernel > 1 && out < shape->outputs; out++)
         for (size_t in = 0; in < shape->inputs; in++) {
             const float *from = gradient + in * shape->output_stride + out;
 
