@@ -33,21 +33,22 @@ KERNELS = dict(kernel1=(1, 9), kernel2=(1, 9), kernel3=(1, 9))
 COMMON = dict(norm=list(networks.NORMS), act=list(networks.ACTS))
 # The words of each family and what they may be.
 SPACE = {
-    "cnn": dict(depth=(1, 4), width=(1, 40), kernel=[1, 3, 5, 7], pool=list(networks.POOLS), end=ENDS,
+    "cnn": dict(depth=(1, 3), width=(1, 40), kernel=[1, 3, 5, 7], pool=list(networks.POOLS), end=ENDS,
                 **COMMON),
     "fcn": dict(width=(1, 20), end=ENDS, **KERNELS, **COMMON),
     "resnet": dict(blocks=(1, 3), width=(1, 20), end=ENDS, **KERNELS, **COMMON),
     "inception": dict(depth=(1, 7), width=(1, 12), bottleneck=(0, 9), kernel1=(1, 40), kernel2=(1, 20),
                       kernel3=(1, 10), end=ENDS, **COMMON),
-    "tcn": dict(depth=(1, 6), width=(1, 40), kernel=(1, 8), end=ENDS + ["last"], **COMMON),
+    "tcn": dict(depth=(1, 5), width=(1, 40), kernel=(1, 8), end=ENDS + ["last"], **COMMON),
     "mlp": dict(depth=(1, 4), width=(1, 70), norm=["none", "batch"], act=list(networks.ACTS)),
 }
 
 
 def describe(r, family):
     words = pick(r, **SPACE[family])
-    # Two channels, steps and series at least: what a normalisation makes of less is rounding.
-    data = pick(r, channels=(2, 9), length=(16, 40), classes=(2, 6), features=[0, 0, 3])
+    # Two channels and some series and steps at least (8 where poolings leave the fewest): the gradient of
+    # what a normalisation takes away, such as a bias, is rounding, which grows with less.
+    data = pick(r, channels=(2, 9), length=(32, 48), classes=(2, 6), features=[0, 0, 3])
     how = pick(r, samples=(4, 12), training=[True, False], loss=["labels", "kl", "soft"],
                temperature=[1.0, 2.0])
     return {**words, **data, **how}
@@ -55,7 +56,12 @@ def describe(r, family):
 
 def check(build, seed, family, options):
     """Whether it agrees, and the share of the tolerance."""
-    arrays = networks.case(seed, family=family, **options)
+    for start in range(seed, seed + 100000, 1000):  # one that rounding does not take over a kink
+        arrays = networks.case(start, family=family, margin=2e-6, **options)
+        if arrays:
+            break
+    if not arrays:
+        return False, 0.0, ""
     with tempfile.NamedTemporaryFile(suffix=".npy") as file:
         networks.write(file, arrays)
         file.flush()

@@ -195,6 +195,30 @@ def matching(model, x, shapelets, weight, first, squared):
     return logits, total
 
 
+def closest_kink(model, x, shapelets):
+    """The smallest distance of a value from where its activation, or a maximum over steps, changes its
+    mind: closer than single precision can tell, derivatives are a matter of rounding."""
+    distances = []
+
+    def activated(module, inputs, output):
+        away = inputs[0].abs()[inputs[0] != 0]  # sums of zeros are zero in any precision
+        distances.append(away.min().item() if away.numel() else 1.0)
+
+    def pooled(module, inputs, output):
+        window, x = module.kernel_size, F.pad(inputs[0], (module.padding, module.padding), value=-9e9)
+        top = x.unfold(2, window, module.stride).topk(2, dim=3).values
+        apart = (top[..., 0] - top[..., 1])[top[..., 0] != top[..., 1]]
+        distances.append(apart.min().item() if apart.numel() else 1.0)
+
+    kinked = {nn.ReLU: activated, nn.LeakyReLU: activated, nn.MaxPool1d: pooled}
+    hooks = [m.register_forward_hook(kinked[type(m)]) for m in model.modules() if type(m) in kinked]
+    with torch.no_grad():
+        model(x, shapelets)
+    for hook in hooks:
+        hook.remove()
+    return min(distances, default=1.0)
+
+
 def optimise(model, name, x, shapelets, labels, steps=10):
     """Parameters after some steps of training on one batch."""
     make = {"sgd": lambda p: torch.optim.SGD(p, 0.05, momentum=0.9, weight_decay=1e-3),
@@ -209,8 +233,9 @@ def optimise(model, name, x, shapelets, labels, steps=10):
 
 
 def case(seed, samples, training=True, loss="labels", temperature=1.0, scale=1.0, squared=False,
-         optimisers=(), tangents=True, family="cnn", **architecture):
-    """All answers for one network and one batch: a dictionary of arrays."""
+         optimisers=(), tangents=True, family="cnn", margin=0.0, **architecture):
+    """All answers for one network and one batch: a dictionary of arrays; None if it comes closer to a kink
+    than the margin."""
     torch.manual_seed(seed)
     model = FAMILIES[family](**architecture)
     channels, length = architecture.get("channels", 1), architecture.get("length", 128)
@@ -234,6 +259,11 @@ def case(seed, samples, training=True, loss="labels", temperature=1.0, scale=1.0
            "parameters": flat([p.detach() for p in model.parameters()]), "buffers": running(model)}
     out = {k: v.clone() for k, v in out.items()}
     start = {k: v.clone() for k, v in model.state_dict().items()}
+    if margin:
+        for mode in (training, False):
+            if closest_kink(model.train(mode), x, shapelets) < margin:
+                return None
+        model.load_state_dict(start)
 
     model.train(training)
     inputs = list(model.parameters()) + [t.requires_grad_() for t in (x, shapelets, targets)]

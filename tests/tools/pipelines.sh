@@ -242,6 +242,11 @@ test_that 'shapelet-table scores condensed series by their shapelets' '
     table shapelet-table SETS="Other TwoPatterns" SPCS=2 >said
     grep "^| TwoPatterns " said | grep -q "| $(accuracy run/TwoPatterns/shapelets/2.sre2l.0.tsv) *| 69.17 *| $(accuracy run/TwoPatterns/shapelets/2.shapecond.0.tsv) *| 77.50 *| $(accuracy run/TwoPatterns/shapelets/real.tsv) *| 76.53 |"
 '
+test_that 'archive-accuracy scores networks on the series of the archive, beside published results' '
+    table archive-accuracy SETS=TwoPatterns NETWORKS="fcn mlp" ARCHIVE_STUDENT="--steps 2" >said
+    grep "^| TwoPatterns " said | grep -q "| $(accuracy run/TwoPatterns/archive/fcn.tsv | awk "{ printf \"%.1f\", \$1 }") *| 87.1 ± 0.3 |"
+    sc-info run/TwoPatterns/archive/train.npy | grep 40
+'
 test_that 'nas finds the network that is best on the validation set, and trains it on all data' '
     table nas SETS=TwoPatterns SPCS=2 METHODS=shapecond DEPTHS="2 3" WIDTHS=4 NORMS="none batch" ACTIVATIONS=relu \
         POOLINGS=max >said
