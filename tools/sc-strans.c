@@ -64,6 +64,10 @@ int main(int argc, char **argv)
     features.flat = true;
     if (series.y)
         memcpy(features.y, series.y, series.count * sizeof *features.y);
+    if (series.groups) {
+        cli_check(dataset_add_groups(&features));
+        memcpy(features.groups, series.groups, series.count * sizeof *features.groups);
+    }
     cli_check(transform_to_device(&transform, device.transform));
     cli_check(error_in(file_shown(input),
                        device_transform(&device, &transform, series.x, series.count, features.x)));

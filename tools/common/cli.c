@@ -99,7 +99,8 @@ void cli_check(struct error *error)
 
     if (!error)
         return;
-    cli_warn("%s", error_message(error));
+    for (const struct error *each = error; each; each = error_next(each))
+        cli_warn("%s", error_message(each));
     error_free(error);
     output_abort_all_from_signal();
     for (size_t i = 0; (leftover = output_leftover(i)); i++)
