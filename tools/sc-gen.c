@@ -44,6 +44,7 @@ static const struct cli_program program = {
     .name = "sc-gen",
     .arguments = "two-patterns | cbf | planted",
     .summary = "Makes a labelled set of series whose classes are known by construction.",
+    .example = "sc-gen cbf -n 300 -o train.npy",
     .options = options,
     .most_files = 1,
     .random = true,

@@ -66,6 +66,7 @@ static const struct cli_program program = {
     .name = "sc-import",
     .arguments = "[FILE]...",
     .summary = "Reads UCR, CSV, .ts, .arff, NPY and NPZ files, all into one dataset file.",
+    .example = "sc-import --label activity --drop id walks.csv -o walks.npy",
     .options = options,
     .most_files = SIZE_MAX,
 };

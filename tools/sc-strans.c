@@ -32,6 +32,7 @@ static const struct cli_program program = {
     .name = "sc-strans",
     .arguments = "POOL [FILE]",
     .summary = "Turns series into their distances to the shapelets of a pool.",
+    .example = "sc-strans pool.slp train.npy -o features.npy",
     .options = options,
     .most_files = 2,
     .computes = true,
