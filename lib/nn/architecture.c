@@ -10,8 +10,10 @@
 
 #include "nn/family.h"
 
-static const struct family *const families[] = {&family_cnn, &family_fcn, &family_resnet,
-                                                &family_transformer, &family_gru};
+static const struct family *const families[] = {
+    &family_cnn, &family_fcn, &family_resnet,      &family_inception,
+    &family_tcn, &family_mlp, &family_transformer, &family_gru,
+};
 
 enum { FAMILIES = sizeof families / sizeof families[0] };
 

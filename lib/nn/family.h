@@ -40,7 +40,8 @@ struct family {
     struct error *(*build)(struct network *network);
 };
 
-extern const struct family family_cnn, family_fcn, family_resnet, family_transformer, family_gru;
+extern const struct family family_cnn, family_fcn, family_resnet, family_inception, family_tcn,
+    family_mlp, family_transformer, family_gru;
 
 /* Choices that several families have, in the order of the enumerations of backend.h. */
 extern const char *const family_norms[], *const family_activations[], *const family_poolings[],

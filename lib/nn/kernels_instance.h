@@ -9,6 +9,8 @@
 
 #include "nn/kernels_pool.h"
 
+#include "nn/kernels_max3.h"
+
 #include "nn/kernels_dropout.h"
 
 #include "nn/kernels_rownorm.h"
@@ -26,6 +28,9 @@ const struct kernels KERNELS = {
     .products = products,
     .pool_mean = pool_mean,
     .pool_max = pool_max,
+    .max3 = max3,
+    .max3_backward = max3_backward,
+    .max3_tangent = max3_tangent,
     .dropout_row = dropout_row,
     .rownorm_forward = rownorm_forward,
     .rownorm_backward = rownorm_backward,

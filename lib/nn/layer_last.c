@@ -1,29 +1,35 @@
-/* The last step alone, as the end of a recurrent network: out = in[steps - 1], din = dout there and
- * 0 before it. */
+/* The last step: out = in[L - 1], din[L - 1] = dout and 0 elsewhere, and the same for tangents. */
 #include "nn/build.h"
 #include "nn/layer.h"
+
+/* Of samples that begin there, where the last step is. */
+static size_t offset_of(const struct tensor *tensor)
+{
+    return (tensor->steps - 1) * tensor->stride;
+}
 
 static void take(const struct pass *pass, const struct layer *layer, const struct span *span,
                  const float *in, float *out)
 {
     const struct tensor *from = &pass->network->tensors[layer->inputs[0]];
+    const struct tensor *to = &pass->network->tensors[layer->output];
 
-    pass->backend->copy_rows(span->count, from->stride, in + (from->steps - 1) * from->stride,
-                             tensor_sample(from), out,
-                             tensor_sample(&pass->network->tensors[layer->output]));
+    pass->backend->copy_rows(span->count, from->stride, in + offset_of(from), tensor_sample(from),
+                             out, tensor_sample(to));
 }
 
-static void give(const struct pass *pass, const struct layer *layer, const struct span *span,
-                 const float *dout, float *din)
+static void put_back(const struct pass *pass, const struct layer *layer, const struct span *span,
+                     const float *dout, float *din)
 {
     const struct tensor *to = &pass->network->tensors[layer->inputs[0]];
-    size_t sample = tensor_gradient_sample(to), before = (to->steps - 1) * to->stride;
+    const struct tensor *from = &pass->network->tensors[layer->output];
+    size_t sample = tensor_gradient_sample(to);
 
-    for (size_t n = 0; n < span->count; n++)
-        pass->backend->zero(din + n * sample, before * sizeof *din);
-    pass->backend->copy_rows(span->count, to->stride, dout,
-                             tensor_gradient_sample(&pass->network->tensors[layer->output]),
-                             din + before, sample);
+    /* Halos, which lie between the samples, are zeros anyway. */
+    pass->backend->zero(din,
+                        (span->count * sample - 2 * to->gradient_halo * to->stride) * sizeof *din);
+    pass->backend->copy_rows(span->count, to->stride, dout, tensor_gradient_sample(from),
+                             din + offset_of(to), sample);
 }
 
 static void forward_apply(struct pass *pass, const struct layer *layer, const struct span *span)
@@ -34,8 +40,8 @@ static void forward_apply(struct pass *pass, const struct layer *layer, const st
 
 static void backward_apply(struct pass *pass, const struct layer *layer, const struct span *span)
 {
-    give(pass, layer, span, tensor_gradient(pass, layer->output, span),
-         input_gradient(pass, layer, 0, span));
+    put_back(pass, layer, span, tensor_gradient(pass, layer->output, span),
+             input_gradient(pass, layer, 0, span));
     input_gradient_end(pass, layer, 0, span);
 }
 
@@ -49,8 +55,8 @@ static void tangent_forward_apply(struct pass *pass, const struct layer *layer,
 static void tangent_backward_apply(struct pass *pass, const struct layer *layer,
                                    const struct span *span)
 {
-    give(pass, layer, span, tensor_tangent_gradient(pass, layer->output, span),
-         input_tangent_gradient(pass, layer, 0, span));
+    put_back(pass, layer, span, tensor_tangent_gradient(pass, layer->output, span),
+             input_tangent_gradient(pass, layer, 0, span));
     input_tangent_gradient_end(pass, layer, 0, span);
 }
 
