@@ -83,6 +83,10 @@ struct error *build_dropout(struct network *network, double rate, size_t input,
 struct error *build_attention(struct network *network, size_t heads, double rate, size_t input,
                               size_t *output) MUST_CHECK;
 
+/* Layer `number` of gated recurrent units: the states of all steps. */
+struct error *build_gru(struct network *network, const char *module, size_t number, size_t input,
+                        size_t hidden, size_t *output) MUST_CHECK;
+
 /* The sum of two tensors of the same shape. */
 struct error *build_add(struct network *network, size_t a, size_t b, size_t *output) MUST_CHECK;
 
