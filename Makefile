@@ -4,6 +4,7 @@
 #   make demo               the main job on generated data
 #   make main-table         the paper's main table on DATA=FOLDER, beside its figures; make show-main-table
 #                           prints what is there; others: ablations efficiency shapelet-table nas unroll
+#                           views-table bytes-table cross-table transformer-table (pipelines/README)
 #   make install            PREFIX=/usr/local DESTDIR=    make uninstall
 #   make clean
 #
@@ -308,7 +309,7 @@ check-faults: all $(FAULTS) $(BUILD)/tests/test_guide_command
 demo: all
 	@PATH="$(abspath $(BUILD))/bin:$$PATH" $(MAKE) --no-print-directory -f pipelines/demo.mk RUN=$(BUILD)/demo
 
-TABLES := main-table ablations efficiency shapelet-table nas unroll
+TABLES := main-table ablations efficiency shapelet-table nas unroll views-table bytes-table cross-table transformer-table
 .PHONY: $(TABLES) $(TABLES:%=show-%)
 $(TABLES) $(TABLES:%=show-%): all
 	@PATH="$(abspath $(BUILD))/bin:$$PATH" $(MAKE) --no-print-directory -f pipelines/$(@:show-%=%).mk \
