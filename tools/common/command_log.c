@@ -152,8 +152,7 @@ void command_log_open(struct command_log *log, const char *folder)
         for (end = begin; end < size && bytes[end] != '\n'; end++)
             ;
         text = strndup((const char *)bytes + begin, end - begin);
-        if (!text)
-            cli_check(error_memory("the log of commands"));
+        cli_check(text ? NULL : error_memory("the log of commands"));
         if (parse_line(text, &line))
             *new_line(log) = line;
         free(text);
