@@ -64,6 +64,7 @@ static const struct cli_program program = {
     .name = "sc-eval",
     .arguments = "TRAIN TEST",
     .summary = "Trains fresh networks on one set and scores them on another.",
+    .example = "sc-eval tiny.npy test.npy",
     .options = options,
     .most_files = 2,
     .random = true,

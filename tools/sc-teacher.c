@@ -49,6 +49,7 @@ static const struct cli_program program = {
     .name = "sc-teacher",
     .arguments = "[FILE]",
     .summary = "Trains a network on a labelled set.",
+    .example = "sc-teacher -v val.npy train.npy -o teacher.tch",
     .options = options,
     .most_files = 1,
     .random = true,
