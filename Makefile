@@ -47,10 +47,7 @@ ALL_CFLAGS := -std=c11 -D_GNU_SOURCE -DSHAPECOND_VERSION='"$(VERSION)"' $(WARNIN
 ifeq ($(WERROR),1)
 ALL_CFLAGS += -Werror
 endif
-# libb2 itself where that is there: the shared one loads libgomp, for digests that are not used here.
-# Looked for when a program is linked, since the packages may come in the same run.
-LIBB2 = $(if $(findstring /,$(shell $(CC) -print-file-name=libb2.a)),-l:libb2.a,-lb2)
-LIBS = $(LIBB2) -lkissfft-float -lzip -lm -ldl -pthread
+LIBS = -lsodium -lkissfft-float -lzip -lm -ldl -pthread
 
 # ---- What there is: every file in its folder is found by itself ----
 
@@ -150,7 +147,7 @@ help:
 
 # ---- Debian packages ----
 
-PACKAGES_build := libb2-dev libkissfft-dev libopenblas-dev libzip-dev
+PACKAGES_build := libkissfft-dev libopenblas-dev libsodium-dev libzip-dev
 PACKAGES_check := g++ libcmocka-dev mandoc
 PACKAGES_clang := clang libclang-rt-dev
 PACKAGES_lint := clang-format cppcheck shellcheck
@@ -365,7 +362,7 @@ check-environments: all $(UNITS) $(FAKE_SO)
 # The sources with one mistake after another: some test must notice each.  Takes hours.
 .PHONY: check-mutants
 check-mutants: | $(HAVE_PACKAGES)
-	@MUTANTS='$(MUTANTS)' JOBS='$(JOBS)' QUICK='$(QUICK)' tests/mutants/run.sh $(BUILD)
+	@MUTANTS='$(MUTANTS)' SAMPLE='$(SAMPLE)' JOBS='$(JOBS)' QUICK='$(QUICK)' tests/mutants/run.sh $(BUILD)
 
 # On a GPU; without one they say so and fail.
 .PHONY: check-cuda bench-cuda

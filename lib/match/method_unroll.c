@@ -145,12 +145,14 @@ static float *unrolling_kept(void *state, size_t *count)
 
 /* ---- Students ---- */
 
+/* One whose age makes no sense, which a checkpoint can hold, is at the end of its training. */
 static struct unroll_student student_of(const struct unrolling *u, size_t number)
 {
-    size_t parameters = u->network->parameter_count;
-    float *floats = u->kept + number * student_floats(u);
+    size_t parameters = u->network->parameter_count, last = u->problem->options->student_steps;
+    float *floats = u->kept + number * student_floats(u), age = floats[2 * parameters];
 
-    return (struct unroll_student){floats, floats + parameters, (size_t)floats[2 * parameters]};
+    return (struct unroll_student){floats, floats + parameters,
+                                   age >= 0 && age <= (float)last ? (size_t)age : last};
 }
 
 static void note_age(const struct unrolling *u, const struct unroll_student *student)

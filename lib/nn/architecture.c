@@ -10,7 +10,9 @@
 
 #include "nn/family.h"
 
-static const struct family *const families[] = {&family_cnn, &family_fcn, &family_resnet};
+static const struct family *const families[] = {
+    &family_cnn, &family_fcn, &family_resnet, &family_inception, &family_tcn, &family_mlp,
+};
 
 enum { FAMILIES = sizeof families / sizeof families[0] };
 

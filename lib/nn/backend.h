@@ -37,7 +37,9 @@ enum activation { ACTIVATION_RELU, ACTIVATION_LEAKY_RELU, ACTIVATION_SIGMOID, AC
 enum pooling { POOL_NONE, POOL_MAX, POOL_MEAN };
 
 /* 1-D convolution with same padding, of an even kernel one step more behind than before; a linear
- * layer is one with kernel 1.  in (count, steps, inputs), out (count, steps, outputs). */
+ * layer is one with kernel 1.  With a dilation d it is causal: step t sees t, t - d, t - 2d, ...,
+ * and if d > 1 nothing is read outside the series.  in (count, steps, inputs), out (count, steps,
+ * outputs). */
 struct conv1d_shape {
     size_t steps;
     size_t kernel;
@@ -47,6 +49,7 @@ struct conv1d_shape {
     size_t output_sample;               /* the output */
     size_t input_gradient_sample;       /* the gradient of the input */
     size_t output_gradient_sample;      /* the gradient of the output, which has the halo */
+    size_t dilation;                    /* of a causal one; 0: same padding */
 };
 
 /* Normalisation, activation and pooling by 2 in one go (`norm` may be none):
@@ -69,6 +72,16 @@ struct normact_shape {
 /* Pooling of all steps to one: in (count, steps, stride), out (count, 1, stride). */
 struct pool_shape {
     enum pooling pool; /* max or mean */
+    size_t steps, stride;
+    size_t input_sample;           /* floats from sample to sample: the input and its tangent */
+    size_t input_gradient_sample;  /* its gradient */
+    size_t output_sample;          /* the output and its tangent */
+    size_t output_gradient_sample; /* its gradient */
+};
+
+/* Maxima of three neighbouring steps: out[t] = max(in[t - 1], in[t], in[t + 1]), of those that
+ * there are.  Everything is (count, steps, stride). */
+struct max3_shape {
     size_t steps, stride;
     size_t input_sample;           /* floats from sample to sample: the input and its tangent */
     size_t input_gradient_sample;  /* its gradient */
@@ -209,6 +222,12 @@ struct backend {
     void (*add_rows)(size_t count, size_t columns, const float *in, size_t in_sample, float *out,
                      size_t out_sample);
 
+    /* out[n][t][0..columns) = in[n][t][0..columns), or added, for steps that lie `..._stride`
+     * floats apart. */
+    void (*move_steps)(size_t count, size_t steps, size_t columns, const float *in,
+                       size_t in_sample, size_t in_stride, bool add, float *out, size_t out_sample,
+                       size_t out_stride);
+
     /* out[n] = in[order[*batch * size + n]] for n < count and rows of `words` 4-byte words; batch
      * NULL is 0. */
     void (*gather)(size_t count, size_t words, const void *in, const size_t *order,
@@ -221,7 +240,7 @@ struct backend {
     void (*find_infinite)(size_t count, const float *values, double *found);
 
     /* Weights (outputs, inputs, kernel) and bias (outputs) in the order that the products want;
-     * conv1d_panel() floats each.  `backward` may be NULL. */
+     * conv1d_panel() floats each.  `backward` may be NULL, and so may the bias, which is then 0. */
     size_t (*conv1d_panel)(const struct conv1d_shape *shape);
     void (*conv1d_pack)(const struct conv1d_shape *shape, const float *weight, const float *bias,
                         float *forward, float *backward);
@@ -236,7 +255,8 @@ struct backend {
     size_t (*conv1d_gradient)(const struct conv1d_shape *shape);
     void (*conv1d_backward_weight)(const struct conv1d_shape *shape, size_t count, const float *in,
                                    const float *dout, bool bias, float *gradient);
-    /* Brings them into PyTorch's order: dweight (outputs, inputs, kernel), dbias (outputs). */
+    /* Brings them into PyTorch's order: dweight (outputs, inputs, kernel), dbias (outputs) or NULL.
+     */
     void (*conv1d_unpack)(const struct conv1d_shape *shape, const float *gradient, float *dweight,
                           float *dbias);
 
@@ -300,6 +320,13 @@ struct backend {
                                 const int32_t *index, float *din);
     void (*pool_steps_tangent)(const struct pool_shape *shape, size_t count, const float *rin,
                                const int32_t *index, float *rout);
+
+    /* Maxima of three steps; of equals the first counts. */
+    void (*max3)(const struct max3_shape *shape, size_t count, const float *in, float *out);
+    void (*max3_backward)(const struct max3_shape *shape, size_t count, const float *in,
+                          const float *dout, float *din);
+    void (*max3_tangent)(const struct max3_shape *shape, size_t count, const float *in,
+                         const float *rin, float *rout);
 
     /* The functions of loss.h.  loss: value[*index], index NULL being 0; correct: how many. */
     void (*loss)(const struct loss *loss, size_t count, size_t classes, const float *logits,

@@ -37,7 +37,8 @@ struct family {
     struct error *(*build)(struct network *network);
 };
 
-extern const struct family family_cnn, family_fcn, family_resnet;
+extern const struct family family_cnn, family_fcn, family_resnet, family_inception, family_tcn,
+    family_mlp;
 
 /* Choices that several families have, in the order of the enumerations of backend.h. */
 extern const char *const family_norms[], *const family_activations[], *const family_poolings[],

@@ -78,6 +78,12 @@ struct kernels {
     void (*pool_mean)(size_t steps, size_t stride, const float *x, float *out);
     void (*pool_max)(size_t steps, size_t stride, const float *x, int32_t *index, float *out);
 
+    /* Maxima of three steps of one sample, their gradient and tangent. */
+    void (*max3)(size_t steps, size_t stride, const float *x, float *out);
+    void (*max3_backward)(size_t steps, size_t stride, const float *x, const float *dout,
+                          float *dx);
+    void (*max3_tangent)(size_t steps, size_t stride, const float *x, const float *rx, float *rout);
+
     void (*normact_forward)(const struct normact_call *call);
     void (*normact_backward_sums)(const struct normact_call *call);
     void (*normact_backward)(const struct normact_call *call);

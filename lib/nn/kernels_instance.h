@@ -9,6 +9,8 @@
 
 #include "nn/kernels_pool.h"
 
+#include "nn/kernels_max3.h"
+
 const struct kernels KERNELS = {
     .lanes = LANES,
     .multiply = multiply,
@@ -18,6 +20,9 @@ const struct kernels KERNELS = {
     .products = products,
     .pool_mean = pool_mean,
     .pool_max = pool_max,
+    .max3 = max3,
+    .max3_backward = max3_backward,
+    .max3_tangent = max3_tangent,
     .normact_forward = normact_forward,
     .normact_backward_sums = normact_backward_sums,
     .normact_backward = normact_backward,

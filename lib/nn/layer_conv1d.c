@@ -10,6 +10,7 @@
 struct shape {
     struct conv1d_shape conv;
     size_t weight, bias; /* offsets of the parameters */
+    bool biased;         /* has a bias */
 };
 
 /* The weights in the backend's order. */
@@ -21,6 +22,17 @@ struct state {
 static const struct conv1d_shape *conv_of(const struct layer *layer)
 {
     return &((const struct shape *)layer->shape)->conv;
+}
+
+static bool has_bias(const struct layer *layer)
+{
+    return ((const struct shape *)layer->shape)->biased;
+}
+
+/* Where the bias is in parameters or gradients; NULL if there is none. */
+static const float *bias_in(const struct shape *shape, const float *parameters)
+{
+    return shape->biased ? parameters + shape->bias : NULL;
 }
 
 /* ---- Its life ---- */
@@ -49,7 +61,8 @@ static void initialise(const struct layer *layer, struct filler *filler, float *
 
     (void)buffers;
     fill_uniform(filler, parameters + shape->weight, shape->conv.outputs * fan_in, bound);
-    fill_uniform(filler, parameters + shape->bias, shape->conv.outputs, bound);
+    if (shape->biased)
+        fill_uniform(filler, parameters + shape->bias, shape->conv.outputs, bound);
 }
 
 static void lay_out(struct pass *pass, const struct layer *layer, struct layout *layout)
@@ -87,7 +100,7 @@ static void forward_prepare(struct pass *pass, const struct layer *layer)
 
     if (!pass->forward.same_parameters)
         pass->backend->conv1d_pack(&shape->conv, pass->forward.parameters + shape->weight,
-                                   pass->forward.parameters + shape->bias, state->forward,
+                                   bias_in(shape, pass->forward.parameters), state->forward,
                                    state->backward);
 }
 
@@ -107,8 +120,8 @@ static void backward_apply(struct pass *pass, const struct layer *layer, const s
     const float *dout = tensor_gradient(pass, layer->output, span);
 
     if (pass->backward.parameters)
-        pass->backend->conv1d_backward_weight(conv_of(layer), span->count, in, dout, true,
-                                              partial_gradient(pass, layer, span));
+        pass->backend->conv1d_backward_weight(conv_of(layer), span->count, in, dout,
+                                              has_bias(layer), partial_gradient(pass, layer, span));
     if (wants_input(pass, layer))
         pass->backend->conv1d_backward_input(conv_of(layer), span->count, dout, state->backward,
                                              layer->adds[0],
@@ -123,7 +136,8 @@ static void store_gradient(struct pass *pass, const struct layer *layer)
     if (pass->backward.parameters)
         pass->backend->conv1d_unpack(&shape->conv, pass->partial + layer->gradient,
                                      pass->backward.parameters + shape->weight,
-                                     pass->backward.parameters + shape->bias);
+                                     shape->biased ? pass->backward.parameters + shape->bias
+                                                   : NULL);
 }
 
 static void tangent_prepare(struct pass *pass, const struct layer *layer)
@@ -133,7 +147,7 @@ static void tangent_prepare(struct pass *pass, const struct layer *layer)
 
     if (pass->tangent.parameters)
         pass->backend->conv1d_pack(&shape->conv, pass->tangent.parameters + shape->weight,
-                                   pass->tangent.parameters + shape->bias, state->tangent_forward,
+                                   bias_in(shape, pass->tangent.parameters), state->tangent_forward,
                                    state->tangent_backward);
 }
 
@@ -172,7 +186,7 @@ static void tangent_backward_apply(struct pass *pass, const struct layer *layer,
 
         backend->conv1d_backward_weight(conv, span->count,
                                         tensor_value(pass, layer->inputs[0], span->first), rdout,
-                                        true, partial);
+                                        has_bias(layer), partial);
         if (input_moves(pass, layer))
             backend->conv1d_backward_weight(conv, span->count,
                                             tensor_tangent(pass, layer->inputs[0], span->first),
@@ -207,46 +221,85 @@ static const struct layer_type type = {
 
 /* ---- Building ---- */
 
-/* ndim: of the weight, 3 with a kernel and 2 for a linear layer. */
-static struct error *add(struct network *network, const char *module, size_t kernel, size_t ndim,
-                         size_t input, const struct tensor *out, size_t *output)
+/* What the functions of build.h differ in. */
+struct kind {
+    size_t kernel;
+    size_t dilation; /* of a causal convolution, else 0 */
+    size_t ndim;     /* of the weight: 3 with a kernel, 2 for a linear layer */
+    bool biased;
+};
+
+/* Steps of zeros that it reads on either side. */
+static size_t halo_of(const struct kind *kind)
 {
+    return kind->dilation == 0 ? kind->kernel / 2 : kind->dilation == 1 ? kind->kernel - 1 : 0;
+}
+
+static struct error *add(struct network *network, const char *module, const struct kind *kind,
+                         size_t input, size_t channels, size_t stride, size_t *output)
+{
+    struct tensor out = {.steps = network->tensors[input].steps,
+                         .channels = channels,
+                         .stride = stride,
+                         .gradient_halo = halo_of(kind)};
     struct layer *layer;
     struct shape *shape;
     const struct tensor *in;
 
-    TRY(add_layer(network, &type, out, &layer));
-    add_input(network, layer, input, kernel / 2);
+    TRY(add_layer(network, &type, &out, &layer));
+    add_input(network, layer, input, halo_of(kind));
     in = &network->tensors[input];
     shape = layer->shape;
-    shape->conv = (struct conv1d_shape){.steps = out->steps,
-                                        .kernel = kernel,
+    shape->conv = (struct conv1d_shape){.steps = out.steps,
+                                        .kernel = kind->kernel,
                                         .inputs = in->channels,
-                                        .outputs = out->channels,
+                                        .outputs = channels,
                                         .input_stride = in->stride,
-                                        .output_stride = out->stride};
+                                        .output_stride = stride,
+                                        .dilation = kind->dilation};
+    shape->biased = kind->biased;
     *output = layer->output;
-    const size_t sizes[] = {out->channels, in->channels, kernel};
-    TRY(add_parameter(network, module, "weight", ndim, sizes, &shape->weight));
-    return add_parameter(network, module, "bias", 1, sizes, &shape->bias);
+    const size_t sizes[] = {channels, in->channels, kind->kernel};
+    TRY(add_parameter(network, module, "weight", kind->ndim, sizes, &shape->weight));
+    return kind->biased ? add_parameter(network, module, "bias", 1, sizes, &shape->bias) : NULL;
 }
 
 struct error *build_conv1d(struct network *network, const char *module, size_t kernel, size_t input,
                            size_t channels, size_t *output)
 {
-    struct tensor out = {.steps = network->tensors[input].steps,
-                         .channels = channels,
-                         .stride = round_up(channels),
-                         .gradient_halo = kernel / 2};
+    struct kind kind = {.kernel = kernel, .ndim = 3, .biased = true};
 
-    return add(network, module, kernel, 3, input, &out, output);
+    return add(network, module, &kind, input, channels, round_up(channels), output);
+}
+
+struct error *build_conv1d_plain(struct network *network, const char *module, size_t kernel,
+                                 size_t input, size_t channels, size_t *output)
+{
+    struct kind kind = {.kernel = kernel, .ndim = 3};
+
+    return add(network, module, &kind, input, channels, round_up(channels), output);
+}
+
+struct error *build_conv1d_causal(struct network *network, const char *module, size_t kernel,
+                                  size_t dilation, size_t input, size_t channels, size_t *output)
+{
+    struct kind kind = {.kernel = kernel, .dilation = dilation, .ndim = 3, .biased = true};
+
+    return add(network, module, &kind, input, channels, round_up(channels), output);
+}
+
+struct error *build_hidden(struct network *network, const char *module, size_t input,
+                           size_t outputs, size_t *output)
+{
+    struct kind kind = {.kernel = 1, .ndim = 2, .biased = true};
+
+    return add(network, module, &kind, input, outputs, round_up(outputs), output);
 }
 
 struct error *build_linear(struct network *network, const char *module, size_t input,
                            size_t outputs, size_t *output)
 {
-    struct tensor out = {
-        .steps = network->tensors[input].steps, .channels = outputs, .stride = outputs};
+    struct kind kind = {.kernel = 1, .ndim = 2, .biased = true};
 
-    return add(network, module, 1, 2, input, &out, output);
+    return add(network, module, &kind, input, outputs, outputs, output);
 }

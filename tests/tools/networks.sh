@@ -5,7 +5,10 @@
 networks='cnn depth=2 width=6 end=mean
 cnn depth=2 width=6 norm=instance end=max
 fcn width=4
-resnet blocks=2 width=3'
+resnet blocks=2 width=3
+inception depth=3 width=3 kernel1=8 kernel2=4 kernel3=2 bottleneck=2
+tcn depth=3 width=4 kernel=3
+mlp depth=2 width=9'
 
 # each COMMAND: runs it for every network, which is $network.
 each() {
@@ -24,6 +27,7 @@ same() {
 
 sc-gen -q cbf -n 60 -L 40 -o train.npy
 sc-gen -q cbf -n 60 -L 40 --first 60 -o test.npy
+sc-gen -q cbf -n 60 -L 39 -o short.npy
 sc-shapelets -q -k 3 train.npy -o pool.slp
 
 test_that 'teachers of every family are trained, with any number of threads alike' '
@@ -37,7 +41,8 @@ test_that 'teachers of every family are trained, with any number of threads alik
 test_that 'they learn' '
     sc-gen -q planted -V 2 -n 100 -L 40 -o easy.npy
     sc-gen -q planted -V 2 -n 100 -L 40 --first 100 -o held.npy
-    for network in "cnn width=8 end=mean" "cnn width=8 end=max" "fcn width=8" "resnet width=4"; do
+    for network in "cnn width=8 end=mean" "cnn width=8 end=max" "fcn width=8" "resnet width=4" \
+        "inception depth=3 width=4" "tcn depth=3 width=8" "mlp width=40"; do
         sc-teacher -q --steps 150 -r 0.005 -b 25 -n "$network" easy.npy -o easy.tch
         sc-eval -q --teacher easy.tch --json held.npy | json accuracy | head -n 1 |
             awk "{ print \"$network\", \$1; exit !(\$1 > 80) }"
@@ -48,14 +53,14 @@ test_that 'they are inverted, with their statistics where there are some' '
         same sc-synth -q -t teacher.tch -n 2 --steps 10 train.npy
         sc-select -q -m herding -n 2 -t teacher.tch --soft train.npy -o chosen.npy
         sc-eval -q --teacher teacher.tch test.npy -o score"
-    for network in "resnet blocks=2 width=3" "fcn width=4 norm=none"; do
+    for network in "resnet blocks=2 width=3" "inception depth=1 width=3" "fcn width=4 norm=none" "mlp width=9"; do
         sc-teacher -q --steps 20 -n "$network" train.npy -o teacher.tch
         sc-synth -q -t teacher.tch -n 2 --steps 10 train.npy -o with.npy
         sc-synth -q -t teacher.tch -n 2 --steps 10 --weight-bn 0 train.npy -o without.npy
         head -c 1100 with.npy >a
         head -c 1100 without.npy >b
         case $network in
-        resnet*) refute cmp -s a b ;;
+        resnet* | inception*) refute cmp -s a b ;;
         *) cmp a b ;;
         esac
     done
@@ -76,11 +81,13 @@ test_that 'they are matched by every method' '
     each "same sc-experts -q -c 2 -e 2 -b 16 -n \"\$network\" train.npy
         mv one experts.npy
         same sc-match -q -m mtt -n 2 -x experts.npy --expert-epochs 1 --steps 2 train.npy"
-    sc-experts -q -c 2 -e 2 -b 16 --two-tower -n "resnet blocks=2 width=3" train.npy -o two.npy
-    sc-match -q -m condtsc -n 2 -x two.npy --expert-epochs 1 --steps 2 --student-steps 2 train.npy -o tiny.npy
+    for network in "resnet blocks=2 width=3" "inception depth=3 width=3" "tcn depth=2 width=4" "mlp width=9"; do
+        sc-experts -q -c 2 -e 2 -b 16 --two-tower -n "$network" train.npy -o two.npy
+        sc-match -q -m condtsc -n 2 -x two.npy --expert-epochs 1 --steps 2 --student-steps 2 train.npy -o tiny.npy
+    done
 '
 test_that 'what does not fit is refused with the word' '
-    fails 1 "begins with cnn, fcn or resnet, got \"lstm\"" sc-teacher -n lstm train.npy -o none
+    fails 1 "got \"lstm\"" sc-teacher -n lstm train.npy -o none
     fails 1 "unknown word \"depth\"" sc-teacher -n "fcn depth=2" train.npy -o none
     fails 1 "end=last: expected one of flatten, max, mean" sc-teacher -n "cnn end=last" train.npy -o none
     fails 1 "blocks=0: expected a whole number from 1 to 16" sc-eval -n "resnet blocks=0" train.npy test.npy
@@ -91,6 +98,18 @@ test_that 'what does not fit is refused with the word' '
     sed "s/^network fcn width=4.*/network cnn width=4 channels=1 length=40 classes=3/" small.tch >other.tch
     fails 1 "other.tch: tensor features.0.weight: expected shape (4, 1, 3), got (4, 1, 8)" \
         sc-eval --teacher other.tch test.npy
+    fails 1 "kernel1=0: expected a whole number from 1 to 255" sc-teacher -n "inception kernel1=0" train.npy -o none
+    fails 1 "end=first: expected one of flatten, max, mean, last" sc-teacher -n "tcn end=first" train.npy -o none
+    fails 1 "norm=layer: expected one of none, batch" sc-teacher -n "mlp norm=layer" train.npy -o none
+    fails 1 "unknown word \"kernel\"" sc-eval -n "mlp kernel=3" train.npy test.npy
+    for network in "inception depth=3 width=3" "tcn depth=2 width=4" "mlp width=9"; do
+        sc-teacher -q --steps 2 -n "$network" train.npy -o good.tch
+        fails 1 "39 steps, but good.tch is for 1 and 40" sc-eval --teacher good.tch short.npy
+        sed "s/^network .*/network fcn width=4 channels=1 length=40 classes=3/" good.tch >other.tch
+        fails 1 "other.tch: " sc-eval --teacher other.tch test.npy
+        head -c 3000 good.tch >half.tch
+        fails 1 "half.tch: " sc-eval --teacher half.tch test.npy
+    done
     test ! -e none
 '
 finish

@@ -160,6 +160,16 @@ static const char *const smooth[] = {
     "fcn width=3 norm=instance act=sigmoid channels=2 length=12 classes=3 features=2",
     "resnet blocks=2 width=3 norm=batch act=sigmoid channels=2 length=10 classes=3 features=1",
     "resnet blocks=3 width=2 norm=none act=sigmoid end=flatten channels=1 length=7 classes=2",
+    /* One module, on steps that rise: maxima of deeper ones change their mind on the way. */
+    "inception depth=1 width=3 kernel1=6 kernel2=3 kernel3=2 bottleneck=2 norm=none act=sigmoid "
+    "channels=2 "
+    "length=4 classes=3 features=1",
+    "inception depth=1 width=5 kernel1=12 kernel2=5 kernel3=1 norm=layer act=sigmoid end=flatten "
+    "channels=1 length=5 classes=2",
+    "tcn depth=3 width=3 kernel=3 act=sigmoid end=mean channels=2 length=10 classes=3 features=1",
+    "tcn depth=4 width=17 kernel=2 norm=none act=sigmoid channels=1 length=9 classes=2",
+    "mlp depth=2 width=5 act=sigmoid channels=2 length=6 classes=3 features=2",
+    "mlp depth=1 width=18 norm=batch act=sigmoid channels=1 length=7 classes=2",
 };
 
 static void gradients_are_what_finite_differences_say(void **state)
@@ -187,6 +197,15 @@ static void gradients_are_what_finite_differences_say(void **state)
     }
 }
 
+/* Steps that rise from one to the next, so that no difference changes which is the largest. */
+static void make_steps_rise(struct fixture *f)
+{
+    size_t length = f->network->architecture.length;
+
+    for (size_t i = 0; i < f->values; i++)
+        f->x[i] = 0.1f * f->x[i] + 0.5f * (float)(i % length);
+}
+
 /* The tangent of the gradient is the difference of gradients at either side. */
 static void second_order_products_are_what_finite_differences_say(void **state)
 {
@@ -201,6 +220,8 @@ static void second_order_products_are_what_finite_differences_say(void **state)
         const float *logits, *rlogits;
 
         set_up(&f, smooth[i / 2]);
+        if (strncmp(smooth[i / 2], "inception", 9) == 0)
+            make_steps_rise(&f);
         f.training = i % 2 == 0;
         v = make_directions(&f);
         count = f.network->parameter_count;
@@ -342,6 +363,9 @@ static void a_parameter_that_is_not_a_number_shows_in_the_loss(void **state)
         "cnn depth=2 width=5 norm=none pool=none channels=2 length=9 classes=3",
         "cnn depth=1 width=5 norm=none act=leaky channels=2 length=9 classes=3",
         "cnn depth=1 width=5 norm=layer act=sigmoid pool=mean channels=2 length=9 classes=3",
+        "inception depth=3 width=5 norm=none channels=2 length=9 classes=3",
+        "tcn depth=2 width=5 norm=none channels=2 length=9 classes=3",
+        "mlp depth=2 width=5 channels=2 length=9 classes=3",
     };
 
     (void)state;
@@ -364,8 +388,12 @@ static void a_step_that_is_not_a_number_shows_in_the_loss(void **state)
         "cnn depth=2 width=5 kernel=1 norm=none act=sigmoid channels=2 length=9 classes=3",
         "cnn depth=2 width=5 kernel=1 norm=instance channels=2 length=9 classes=3",
         "cnn depth=2 width=5 kernel=1 norm=layer pool=none channels=2 length=9 classes=3",
-        "cnn depth=1 width=5 kernel=1 norm=batch act=sigmoid pool=mean channels=2 length=9 "
-        "classes=3",
+        ("cnn depth=1 width=5 kernel=1 norm=batch act=sigmoid pool=mean channels=2 length=9 "
+         "classes=3"),
+        ("inception depth=2 width=5 kernel1=1 kernel2=1 kernel3=1 norm=none channels=2 length=9 "
+         "classes=3"),
+        "tcn depth=2 width=5 kernel=5 norm=none channels=2 length=9 classes=3",
+        "mlp depth=2 width=5 channels=2 length=9 classes=3",
     };
 
     (void)state;
@@ -433,6 +461,16 @@ static void descriptions_are_read_and_written_alike(void **state)
     architecture_print(&architecture, back);
     assert_string_equal(back, "resnet blocks=3 width=64 kernel1=8 kernel2=5 kernel3=3 norm=batch "
                               "act=relu end=mean");
+    assert_ok(architecture_parse("inception", &architecture));
+    architecture_print(&architecture, back);
+    assert_string_equal(back, "inception depth=6 width=32 kernel1=40 kernel2=20 kernel3=10 "
+                              "bottleneck=32 norm=batch act=relu end=mean");
+    assert_ok(architecture_parse("tcn end=max", &architecture));
+    architecture_print(&architecture, back);
+    assert_string_equal(back, "tcn depth=5 width=32 kernel=7 norm=batch act=relu end=max");
+    assert_ok(architecture_parse("mlp norm=batch", &architecture));
+    architecture_print(&architecture, back);
+    assert_string_equal(back, "mlp depth=3 width=500 norm=batch act=relu");
 }
 
 static void bad_descriptions_are_refused_with_the_word(void **state)
@@ -440,8 +478,8 @@ static void bad_descriptions_are_refused_with_the_word(void **state)
     static const struct {
         const char *text, *message;
     } bad[] = {
-        {"", "begins with cnn, fcn or resnet, got \"\""},
-        {"rnn depth=3", "begins with cnn, fcn or resnet, got \"rnn\""},
+        {"", "begins with cnn, fcn, resnet, inception"},
+        {"rnn depth=3", ", got \"rnn\""},
         {"resnet depth=3", "unknown word \"depth\""},
         {"fcn width=513", "width=513: expected a whole number from 1 to 512"},
         {"resnet end=all", "end=all: expected one of flatten, max, mean"},
@@ -456,6 +494,13 @@ static void bad_descriptions_are_refused_with_the_word(void **state)
         {"cnn norm=group", "norm=group: expected one of none, batch, instance, layer"},
         {"cnn act=tanh", "act=tanh: expected one of relu, leaky, sigmoid"},
         {"cnn pool=", "pool=: expected one of none, max, mean"},
+        {"inception blocks=3", "unknown word \"blocks\""},
+        {"inception width=257", "width=257: expected a whole number from 1 to 256"},
+        {"inception kernel2=0", "kernel2=0: expected a whole number from 1 to 255"},
+        {"tcn depth=17", "depth=17: expected a whole number from 1 to 16"},
+        {"tcn end=first", "end=first: expected one of flatten, max, mean, last"},
+        {"mlp norm=instance", "norm=instance: expected one of none, batch"},
+        {"mlp end=mean", "unknown word \"end\""},
     };
     struct architecture architecture;
 
@@ -488,6 +533,10 @@ static void networks_that_cannot_be_built_are_refused(void **state)
     assert_fails("too many", build("fcn channels=1 length=16777216 classes=2"));
     assert_ok(build("fcn width=2 channels=1 length=1 classes=2"));
     assert_ok(build("resnet width=2 channels=5000 length=1 classes=2"));
+    assert_ok(build("inception width=2 channels=1 length=1 classes=2"));
+    assert_fails("too many", build("inception channels=1 length=16777216 classes=2"));
+    assert_ok(build("tcn depth=16 width=2 channels=1 length=1 classes=2"));
+    assert_fails("too many", build("mlp channels=1048576 length=16777216 classes=2"));
 }
 
 static void all_432_networks_of_the_paper_can_be_built(void **state)
@@ -545,6 +594,77 @@ static void values_have_pytorchs_names_shapes_and_start(void **state)
     tear_down(&f);
 }
 
+static void check_view(const struct network *network, const char *name, size_t ndim, size_t a,
+                       size_t b, size_t c)
+{
+    const size_t shape[] = {a, b, c};
+    bool in_buffers;
+    const struct network_view *view = network_find(network, name, &in_buffers);
+
+    assert_non_null(view);
+    assert_int_equal(view->ndim, ndim);
+    for (size_t i = 0; i < ndim; i++)
+        assert_int_equal(view->shape[i], shape[i]);
+}
+
+static void modules_are_where_the_papers_have_them(void **state)
+{
+    struct fixture f;
+    bool in_buffers;
+
+    (void)state;
+    set_up(&f, "inception channels=3 length=30 classes=2");
+    check_view(f.network, "blocks.0.bottleneck.weight", 3, 32, 3, 1);
+    check_view(f.network, "blocks.0.conv1.weight", 3, 32, 32, 40);
+    check_view(f.network, "blocks.5.conv3.weight", 3, 32, 32, 10);
+    check_view(f.network, "blocks.5.conv4.weight", 3, 32, 128, 1);
+    check_view(f.network, "blocks.2.shortcut.0.weight", 3, 128, 3, 1);
+    check_view(f.network, "blocks.5.shortcut.0.weight", 3, 128, 128, 1);
+    check_view(f.network, "blocks.5.shortcut.1.running_var", 1, 128, 0, 0);
+    assert_null(network_find(f.network, "blocks.1.shortcut.0.weight", &in_buffers));
+    assert_null(network_find(f.network, "blocks.0.conv1.bias", &in_buffers));
+    tear_down(&f);
+    set_up(&f, "inception width=4 channels=1 length=30 classes=2");
+    assert_null(network_find(f.network, "blocks.0.bottleneck.weight", &in_buffers));
+    check_view(f.network, "blocks.0.conv1.weight", 3, 4, 1, 40);
+    check_view(f.network, "blocks.1.bottleneck.weight", 3, 32, 16, 1);
+    tear_down(&f);
+    set_up(&f, "tcn channels=3 length=30 classes=2");
+    check_view(f.network, "blocks.4.conv2.weight", 3, 32, 32, 7);
+    check_view(f.network, "blocks.0.shortcut.weight", 3, 32, 3, 1);
+    assert_null(network_find(f.network, "blocks.1.shortcut.weight", &in_buffers));
+    tear_down(&f);
+    set_up(&f, "mlp channels=3 length=30 classes=2 features=4");
+    check_view(f.network, "features.0.weight", 2, 500, 90, 0);
+    check_view(f.network, "features.4.weight", 2, 500, 500, 0);
+    check_view(f.network, "classifier.weight", 2, 2, 504, 0);
+    tear_down(&f);
+}
+
+/* What a causal network says of a series does not change with what comes later. */
+static void a_causal_network_does_not_look_ahead(void **state)
+{
+    struct fixture f;
+    float *before;
+    size_t width, steps = 12;
+
+    (void)state;
+    set_up(&f, "tcn depth=3 width=4 kernel=3 end=flatten channels=1 length=12 classes=2");
+    f.training = false;
+    width = f.network->embedding;
+    before = calloc(width, sizeof *before);
+    run_forward(&f);
+    memcpy(before, pass_embedding(f.pass), width * sizeof *before);
+    f.x[7] += 1.0f;
+    run_forward(&f);
+    for (size_t i = 0; i < width; i++)
+        if (i % steps < 7)
+            assert_true(pass_embedding(f.pass)[i] == before[i]);
+    assert_true(memcmp(pass_embedding(f.pass), before, width * sizeof *before) != 0);
+    free(before);
+    tear_down(&f);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -561,6 +681,8 @@ int main(void)
         cmocka_unit_test(networks_that_cannot_be_built_are_refused),
         cmocka_unit_test(all_432_networks_of_the_paper_can_be_built),
         cmocka_unit_test(values_have_pytorchs_names_shapes_and_start),
+        cmocka_unit_test(modules_are_where_the_papers_have_them),
+        cmocka_unit_test(a_causal_network_does_not_look_ahead),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
