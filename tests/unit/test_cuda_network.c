@@ -182,8 +182,8 @@ static const char *const networks[] = {
     "cnn depth=1 width=16 act=sigmoid pool=none end=mean channels=2 length=9 classes=3",
     "fcn width=5 channels=2 length=9 classes=3 features=1",
     "resnet blocks=2 width=4 act=sigmoid channels=2 length=11 classes=3",
-    "resnet blocks=3 width=3 kernel1=7 kernel2=4 act=sigmoid channels=1 length=10 classes=2 "
-    "features=2",
+    ("resnet blocks=3 width=3 kernel1=7 kernel2=4 act=sigmoid channels=1 length=10 classes=2 "
+     "features=2"),
     "resnet blocks=2 width=3 norm=layer act=sigmoid end=max channels=2 length=8 classes=2",
     "resnet blocks=3 width=3 norm=none act=sigmoid end=flatten channels=2 length=8 classes=2",
     "inception depth=3 width=3 kernel1=6 kernel2=3 kernel3=2 bottleneck=2 act=sigmoid channels=2 "
