@@ -361,7 +361,7 @@ int main(int argc, char **argv)
     parallel_set_threads((unsigned)atoi(threads));
     if (atoi(threads) > 1)
         clock_used = CLOCK_MONOTONIC;
-    if (!*job || strcmp(job, "sgemm") == 0)
+    if (!*job || strcmp(job, "sgemm") == 0 || strcmp(job, "family") == 0)
         run_sgemm(threads);
     if (!*job || strcmp(job, "small") == 0)
         run_small(threads);
