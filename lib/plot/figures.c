@@ -276,9 +276,10 @@ struct error *figure_dataset(FILE *stream, const struct dataset *dataset,
 
 /* ---- Pools ---- */
 
-static void shapelet_panel(FILE *stream, struct svg_frame frame, const struct shapelet *shapelet,
+static void shapelet_panel(FILE *stream, struct svg_frame frame, const struct shapelet_pool *pool,
                            size_t index, const struct dataset *real)
 {
+    const struct shapelet *shapelet = &pool->shapelets[index];
     const float *source = NULL;
     double from = shapelet->start, to = shapelet->start + shapelet->length - 1;
 
@@ -298,8 +299,8 @@ static void shapelet_panel(FILE *stream, struct svg_frame frame, const struct sh
     svg_series(
         stream, &frame, shapelet->values, shapelet->length, from,
         (struct svg_pen){svg_colour(shapelet->label < 0 ? 0 : (size_t)shapelet->label), 2.2, 1});
-    svg_text(stream, frame.x + 5, frame.y + 13, 11, "start", dark, "%zu: class %d, gain %.3f",
-             index, shapelet->label, (double)shapelet->gain);
+    svg_text(stream, frame.x + 5, frame.y + 13, 11, "start", dark, "%zu: class %d, %s %.3f", index,
+             shapelet->label, slp_quality_names[pool->quality], (double)shapelet->quality);
 }
 
 struct error *figure_pool(FILE *stream, const struct shapelet_pool *pool,
@@ -334,7 +335,7 @@ struct error *figure_pool(FILE *stream, const struct shapelet_pool *pool,
 
         here.x += (double)(k % columns) * (frame.width + GAP);
         here.y += (double)(k / columns) * (PANEL_HEIGHT + GAP);
-        shapelet_panel(stream, here, &pool->shapelets[k], k, real);
+        shapelet_panel(stream, here, pool, k, real);
         if (k % columns == 0)
             value_axis(stream, &here);
         if (k + columns >= shown)

@@ -346,7 +346,7 @@ header["channels"], header["steps"], header["classes"] = 2, 10, 4
 records = np.zeros(2, RECORD)
 records["channel"], records["start"], records["length"] = [1, 0], [7, 0], [3, 2]
 records["class"], records["window"], records["source"] = [3, -1], [20, 2**32 - 1], [41, 7]
-records["gain"], records["threshold"] = [0.75, 0.5], [1.25, 2]
+records["quality"], records["threshold"] = [0.75, 0.5], [1.25, 2]
 values = [np.array([1, 2, 3]), np.array([4, 5.5])]
 write_slp("made.slp", header, records, values, "by hand")
 h, r, v, notes, scaling = read_slp("made.slp")
@@ -366,7 +366,7 @@ END
     '
     test_that 'the examples of sc-dataset(5) read and write what the tools do' '
         sc-gen cbf -n 6 -o train.npy
-        sed -n "/^\.Bd/,/^\.Ed/p" "$SC_ROOT/man/sc-dataset.5" | sed "/^\.[BE]d/d" >dataset.py
+        sed -n "/^\.Sh EXAMPLES/,\$p" "$SC_ROOT/man/sc-dataset.5" | sed -n "/^\.Bd/,/^\.Ed/p" | sed "/^\.[BE]d/d" >dataset.py
         # The last example writes; give it two class names and labels to match.
         sed -i "s/^with open(\"train.npy\", \"wb\")/found = read_dataset(\"train.npy\")\ny = y % 2\n&/" dataset.py
         cat >>dataset.py <<END

@@ -42,10 +42,12 @@ others() {
 
 test_that 'pools are searched for by default as the manual says' '
     sc-gen cbf -n 30 -L 60 -o set.npy
-    same "sc-shapelets -q set.npy" "-k 20 -l 6,9,12,15,18 -w 9 --step 1 --gain all --select top"
+    same "sc-shapelets -q set.npy" "-k 20 -l 6,9,12,15,18 -w 9 --step 1 --quality gain --gain all
+        --select top"
     sc-gen planted -n 10 -L 501 -C 2 -o long.npy
     same "sc-shapelets -q -k 2 -l 50 long.npy" "-w 50 --step 2"
     others "sc-shapelets -q -k 9 set.npy" "-k 8" "-l 9" "-w 3" "-w full" "--step 2" "--gain one" \
+        "--quality f" "--quality kruskal-wallis" "--quality mood" \
         "--select class" "--select diverse" "--normalise"
 '
 test_that 'teachers are trained by default as the manual says' '

@@ -284,7 +284,7 @@ static void make_pool(const struct dataset *set, size_t count, struct shapelet_p
                                                .label = (int32_t)(source % 2),
                                                .window = 2,
                                                .source = source,
-                                               .gain = 0.25F * (float)(k + 1)};
+                                               .quality = 0.25F * (float)(k + 1)};
     }
 }
 
@@ -367,7 +367,7 @@ static void a_pool_has_a_panel_for_each_shapelet_with_its_place_and_source(void 
         char title[64];
 
         snprintf(title, sizeof title, ">%zu: class %d, gain %.3f<", k, shapelet->label,
-                 (double)shapelet->gain);
+                 (double)shapelet->quality);
         assert_non_null(line_with("<text", title, "", 0));
         assert_drawn(line_with("<path", wide, "", k), box, shapelet->values, 4, shapelet->start,
                      21);
