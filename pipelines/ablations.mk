@@ -21,7 +21,7 @@ variants_initialisation := noise real kmeans explain
 synth_noise := --init noise --steps 2000
 synth_real := --init real --steps 2000
 synth_kmeans := --init kmeans --steps 2000
-synth_explain := --init explain
+synth_explain := --init ridge
 
 variants_window := window-2 window-10 window-40 window-full
 $(foreach w,2 10 40 full,$(eval shapelets_window-$(w) := --window $(w)))

@@ -142,7 +142,9 @@ static struct error *make_problem(struct match_problem *problem)
 
     problem->count = options->from ? options->from->count : options->per_class * set->classes;
     problem->series = set->channels * set->length;
-    TRY(class_lists_make(set, &problem->lists));
+    TRY(class_lists_make(set->y, set->count, set->classes, &problem->lists));
+    if (class_lists_empty(&problem->lists) < set->classes)
+        return error_make("class %zu has no series", class_lists_empty(&problem->lists));
     TRY(take_unit(problem));
     problem->labels = calloc(problem->count, sizeof *problem->labels);
     if (!problem->labels)
@@ -267,7 +269,7 @@ static struct error *start_values(struct condensation *m)
     struct group *series = &m->groups[0], *labels = &m->groups[1];
 
     if (!from)
-        TRY(match_start(options, &m->problem.lists, series->values, &m->result->repeated));
+        TRY(match_start(options, m->problem.set, series->values, &m->result->repeated));
     else
         memcpy(series->values, from->x, series->count * sizeof *from->x);
     if (labels->count && from && from->soft)

@@ -13,7 +13,8 @@
 #include <stdint.h>
 
 #include "base/error.h"
-#include "choose/classes.h"
+#include "data/classes.h"
+#include "formats/dataset.h"
 
 struct match_options;
 

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/parallel.h"
+#include "choose/draw.h"
 #include "match/classwise.h"
 #include "match/match.h"
 #include "nn/backend.h"
@@ -217,8 +218,8 @@ static void take_statistics(struct classwise *c)
     if (!network_statistics(c->model.network, 0, &normalised))
         return;
     for (size_t v = 0; v < lists->classes; v++)
-        count += draw_class(lists, v, STATISTICS_SERIES, &stream, c->slot[0].scratch,
-                            c->statistics + count * c->problem->series);
+        count += draw_class(c->problem->set, lists, v, STATISTICS_SERIES, &stream,
+                            c->slot[0].scratch, c->statistics + count * c->problem->series);
     batch.count = count;
     model_forward(c->run, &batch);
 }
@@ -251,8 +252,8 @@ static void match_class(void *context, size_t label, unsigned worker)
                                 .parameters = c->parameters,
                                 .buffers = c->buffers};
 
-    batch.real_count =
-        draw_class(&c->problem->lists, label, c->batch, &stream, slot->scratch, slot->real);
+    batch.real_count = draw_class(c->problem->set, &c->problem->lists, label, c->batch, &stream,
+                                  slot->scratch, slot->real);
     if (options->method != &method_dc)
         augmentation_draw(&slot->match.augmentation,
                           (enum augmentation_kind)random_below(&stream, AUGMENT_KINDS),

@@ -1,6 +1,7 @@
 /* mtt and condtsc: each step draws an expert and an epoch to start from. */
 #include <stdlib.h>
 
+#include "base/random.h"
 #include "eval/student.h"
 #include "match/match.h"
 #include "match/trajectory.h"

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/parallel.h"
+#include "base/random.h"
 #include "eval/student.h"
 #include "match/match.h"
 #include "match/unroll.h"

@@ -81,7 +81,7 @@ test_that 'students are trained by default as the manual says' '
     sc-eval -q --seeds 2 --steps 50 -n "$small" -v hard.npy soft.npy val.npy | cut -f 5 | cmp - judged
 '
 test_that 'a teacher is inverted by default as the manual says' '
-    same "sc-synth -q -t with.tch -s pool.slp train.npy" "--spc 10 --init explain --steps 200 --rate 0.02 --weight-ce 0.99
+    same "sc-synth -q -t with.tch -s pool.slp train.npy" "--spc 10 --init ridge --steps 200 --rate 0.02 --weight-ce 0.99
         --weight-bn 0.01 --first-layer 10 --norm plain --statistics all -w 2"
     same "sc-synth -q -t plain.tch -n 1 train.npy" "--init real --steps 2000 --rate 0.05"
     same "sc-synth -q -t with.tch -s pool.slp --init kmeans -n 1 train.npy" "--steps 2000 --rate 0.05"

@@ -11,7 +11,7 @@
 #include "match/distance.h"
 #include "match/experts.h"
 #include "match/match.h"
-#include "choose/classes.h"
+#include "choose/draw.h"
 #include "match/spectrum.h"
 #include "match/trajectory.h"
 #include "match/views.h"
@@ -484,12 +484,12 @@ static void batches_hold_different_series_of_their_class(void **state)
     float x[10 * 16];
 
     (void)state;
-    assert_ok(class_lists_make(&set, &lists));
+    assert_ok(class_lists_make(set.y, set.count, set.classes, &lists));
     assert_int_equal(lists.largest, 7);
     for (size_t draw = 0; draw < 300; draw++) {
         bool seen[20] = {false};
 
-        assert_int_equal(draw_class(&lists, 1, 4, &stream, scratch, x), 4);
+        assert_int_equal(draw_class(&set, &lists, 1, 4, &stream, scratch, x), 4);
         for (size_t i = 0; i < 4; i++) {
             size_t which = (size_t)x[i * 16];
 
@@ -502,11 +502,14 @@ static void batches_hold_different_series_of_their_class(void **state)
     }
     for (size_t i = 1; i < 20; i += 3) /* 300 * 4 / 7 = 171 expected, deviation 9 */
         assert_in_range(drawn[i], 125, 220);
-    assert_int_equal(draw_class(&lists, 2, 10, &stream, scratch, x), 6);
+    assert_int_equal(draw_class(&set, &lists, 2, 10, &stream, scratch, x), 6);
     class_lists_free(&lists);
     set.y[0] = set.y[3] = 1;
     set.classes = 4;
-    assert_fails("class 3 has no series", class_lists_make(&set, &lists));
+    assert_ok(class_lists_make(set.y, set.count, set.classes, &lists));
+    assert_int_equal(class_size(&lists, 1), 9);
+    assert_int_equal(class_members(&lists, 1)[0], 0);
+    assert_int_equal(class_lists_empty(&lists), 3);
     class_lists_free(&lists);
     dataset_free(&set);
 }

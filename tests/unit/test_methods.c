@@ -10,7 +10,7 @@
 #include "match/classwise.h"
 #include "match/experts.h"
 #include "match/match.h"
-#include "choose/classes.h"
+#include "choose/draw.h"
 #include "match/trajectory.h"
 #include "match/unroll.h"
 #include "match/views.h"
@@ -190,8 +190,8 @@ static void take_statistics(struct classwise_test *test, size_t step)
     size_t count = 0;
 
     for (size_t v = 0; v < CLASSES; v++)
-        count +=
-            draw_class(&test->lists, v, 16, &stream, test->scratch, test->real + count * FLOATS);
+        count += draw_class(test->set, &test->lists, v, 16, &stream, test->scratch,
+                            test->real + count * FLOATS);
     model_forward(test->run, &(struct model_batch){.count = count,
                                                    .x = test->real,
                                                    .parameters = test->parameters,
@@ -212,8 +212,8 @@ static double match_class(struct classwise_test *test, size_t step, size_t v, co
                                 .parameters = test->parameters,
                                 .buffers = test->buffers};
 
-    batch.real_count = draw_class(&test->lists, v, (size_t)match_value(o, "batch"), &stream,
-                                  test->scratch, test->real);
+    batch.real_count = draw_class(test->set, &test->lists, v, (size_t)match_value(o, "batch"),
+                                  &stream, test->scratch, test->real);
     if (o->method != &method_dc) {
         enum augmentation_kind kind = (enum augmentation_kind)random_below(&stream, AUGMENT_KINDS);
 
@@ -250,7 +250,7 @@ static void check_classwise(const struct match_method *method)
     test.options = &options;
     test.set = &set;
     assert_ok(model_new(&options.architecture, false, &test.model));
-    assert_ok(class_lists_make(&set, &test.lists));
+    assert_ok(class_lists_make(set.y, set.count, set.classes, &test.lists));
     assert_ok(class_match_new(&test.model, 5, 2, method == &method_dm, &test.match));
     assert_ok(model_run_new(&test.model, 3 * 16, PASS_BACKWARD, &test.run));
     test.parameters = calloc(test.model.parameter_count, sizeof(float));
