@@ -14,7 +14,8 @@ struct gen_options {
 static const struct cli_option options[] = {
     {'n', "count", "N", CLI_SIZE, CLI_AT(gen_options, set.count), "how many series", .low = 1},
     {0, "first", "N", CLI_SIZE, CLI_AT(gen_options, set.first),
-     "index of the first series: sets that do not overlap are new samples of the same problem", 0},
+     "index of the first series: datasets that do not overlap are new samples of the same problem",
+     0},
     {'L', "length", "N", CLI_SIZE, CLI_AT(gen_options, set.length), "steps of a series", .low = 1,
      .high = 1e9},
     {0, "noise", "S", CLI_REAL, CLI_AT(gen_options, set.noise), "standard deviation of the noise",
@@ -43,7 +44,7 @@ static const struct cli_option options[] = {
 static const struct cli_program program = {
     .name = "sc-gen",
     .arguments = "two-patterns | cbf | planted",
-    .summary = "Makes a labelled set of series whose classes are known by construction.",
+    .summary = "Makes a labelled dataset of series whose classes are known by construction.",
     .options = options,
     .most_files = 1,
     .random = true,
@@ -57,7 +58,7 @@ static enum generate_kind kind_of(const struct gen_options *opt)
     size_t kind = 0;
 
     if (opt->common.file_count == 0)
-        cli_usage("which set? two-patterns, cbf or planted");
+        cli_usage("missing argument: two-patterns, cbf or planted");
     while (kind < 3 && strcmp(opt->common.files[0], kinds[kind]) != 0)
         kind++;
     if (kind == 3)
@@ -66,7 +67,7 @@ static enum generate_kind kind_of(const struct gen_options *opt)
         (set->channels != usual.channels || set->classes != usual.classes ||
          set->shapelets != usual.shapelets || set->pattern != usual.pattern ||
          set->jitter != usual.jitter || set->amplitude != usual.amplitude))
-        cli_usage("channels, classes and shapelets can be chosen for planted sets only");
+        cli_usage("channels, classes and shapelets can be chosen for planted datasets only");
     return (enum generate_kind)kind;
 }
 

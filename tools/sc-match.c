@@ -295,7 +295,7 @@ static void prepare_unroll(struct match_cli *opt, const struct examples *set,
         cli_warn_views(opt->from, &from->dataset);
         cli_check(examples_match(set, from));
         if (from->dataset.classes != set->dataset.classes)
-            cli_check(error_make("%s: a set of %zu classes, but %s has %zu", from->name,
+            cli_check(error_make("%s: a dataset of %zu classes, but %s has %zu", from->name,
                                  from->dataset.classes, set->name, set->dataset.classes));
         if (opt->match.per_class != MATCH_UNSET)
             cli_check(check_per_class(from, opt->match.per_class));
@@ -322,7 +322,7 @@ static void check_experts(const struct match_cli *opt, const struct experts *exp
                              opt->experts, a->channels, a->length, a->classes, set->channels,
                              set->length, set->classes));
     if (sources && !strstr(sources, set->digest))
-        cli_say("%s: the experts were trained on another set than %s", opt->experts,
+        cli_say("%s: the experts were trained on another dataset than %s", opt->experts,
                 file_shown(cli_input(&opt->common)));
 }
 

@@ -66,7 +66,7 @@ static const struct cli_option options[] = {
 static const struct cli_program program = {
     .name = "sc-synth",
     .arguments = "--teacher=FILE [FILE]",
-    .summary = "Condenses a set into a few synthetic series per class by inverting a teacher.",
+    .summary = "Condenses a dataset into a few synthetic series per class by inverting a teacher.",
     .options = options,
     .most_files = 1,
     .random = true,

@@ -439,7 +439,7 @@ static struct error *check_shapes(const struct dataset *set, const struct guide 
                           "and %zu",
                           guide->channels, guide->length, set->channels, set->length);
     if (guide->classes != set->classes)
-        return error_make("the teacher knows %zu classes, the set has %zu", guide->classes,
+        return error_make("the teacher knows %zu classes, the dataset has %zu", guide->classes,
                           set->classes);
     return NULL;
 }

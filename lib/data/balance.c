@@ -163,7 +163,7 @@ static struct error *copy_originals(const struct dataset *dataset, const size_t 
 
     for (size_t v = 0; v < dataset->classes; v++) {
         if (__builtin_add_overflow(total, missing_of(counts[v], target), &total))
-            return error_memory("the balanced set");
+            return error_memory("the balanced dataset");
     }
     TRY(dataset_new(total, dataset->channels, dataset->length, dataset->classes,
                     dataset->soft != NULL, balanced));

@@ -30,7 +30,7 @@ struct expert_options {
     double decay;          /* weight decay */
     uint64_t seed;
     const struct backend *backend; /* where they are trained; NULL: the processor */
-    const char *checkpoint; /* file of the finished experts of an interrupted run, or NULL */
+    const char *checkpoint;        /* file of the finished experts of an interrupted run, or NULL */
 
     /* Called after every epoch of every expert, from any thread, with the epochs done by all experts,
      * the total, and the loss of this one. */

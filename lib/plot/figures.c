@@ -170,7 +170,7 @@ static struct error *check_shapes(const struct dataset *dataset, const struct da
                                   const struct figure_options *options)
 {
     if (options->channel >= dataset->channels)
-        return error_make("channel %zu of a set of %zu", options->channel, dataset->channels);
+        return error_make("channel %zu of a dataset of %zu", options->channel, dataset->channels);
     if (real && (real->channels != dataset->channels || real->length != dataset->length))
         return error_make("the series behind are %zu x %zu, those in front %zu x %zu",
                           real->channels, real->length, dataset->channels, dataset->length);
@@ -318,7 +318,7 @@ struct error *figure_pool(FILE *stream, const struct shapelet_pool *pool,
 
         if (real && (shapelet->source >= real->count || pool->channels != real->channels ||
                      pool->steps != real->length))
-            return error_make("the pool was not found in this set");
+            return error_make("the pool was not found in this dataset");
         widen(shapelet->values, shapelet->length, &frame.low, &frame.high);
     }
     if (pool->count == 0)

@@ -45,7 +45,7 @@ test_that 'bad input is refused with the reason and leaves no file' '
     sc-gen planted -n 20 -V 1 -o one-class.npy
     fails 1 "shapelets tell classes apart, but the 20 series have 1 class" \
         sc-shapelets one-class.npy -o none
-    fails 2 "which pool?" sc-strans -o none
+    fails 2 "missing argument: POOL" sc-strans -o none
     fails 2 "is neither a number of steps nor" sc-strans -w x full.slp set.npy -o none
     sc-gen planted -n 20 -o narrow.npy
     fails 1 "the pool is for series of 2 channels, not 1" sc-strans full.slp narrow.npy -o none

@@ -208,7 +208,7 @@ static void series_lie_where_the_axes_say(void **state)
     free(picture);
     options.channel = 2;
     stream = begin_picture(&size);
-    assert_fails("channel 2 of a set of 2", figure_dataset(stream, &set, NULL, NULL, &options));
+    assert_fails("channel 2 of a dataset of 2", figure_dataset(stream, &set, NULL, NULL, &options));
     end_picture(stream);
     free(picture);
     dataset_free(&set);
@@ -392,7 +392,7 @@ static void a_pool_has_a_panel_for_each_shapelet_with_its_place_and_source(void 
     free(picture);
     pool.shapelets[2].source = 6;
     stream = begin_picture(&size);
-    assert_fails("not found in this set", figure_pool(stream, &pool, &set, &options));
+    assert_fails("not found in this dataset", figure_pool(stream, &pool, &set, &options));
     end_picture(stream);
     free(picture);
     slp_free(&pool);

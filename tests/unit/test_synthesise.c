@@ -409,7 +409,7 @@ static void what_does_not_fit_together_is_refused(void **state)
                  synthesise(&options, &other, &f->guide, &f->transform, &condensed, &result));
     dataset_free(&other);
     assert_ok(dataset_new(3, CHANNELS, LENGTH, 2, false, &other));
-    assert_fails("knows 3 classes, the set has 2",
+    assert_fails("knows 3 classes, the dataset has 2",
                  synthesise(&options, &other, &f->guide, &f->transform, &condensed, &result));
     dataset_free(&other);
     for (size_t i = 0; i < SERIES; i++)
