@@ -4,6 +4,7 @@
 #   make demo               the main job on generated data
 #   make main-table         the paper's main table on DATA=FOLDER, beside its figures; make show-main-table
 #                           prints what is there; others: ablations efficiency shapelet-table nas unroll
+#                           views-table bytes-table cross-table transformer-table (pipelines/README)
 #   make install            PREFIX=/usr/local DESTDIR=    make uninstall
 #   make clean
 #
@@ -37,6 +38,9 @@ LIBDIR ?= $(PREFIX)/lib
 INCLUDEDIR ?= $(PREFIX)/include
 MANDIR ?= $(PREFIX)/share/man
 DOCDIR ?= $(PREFIX)/share/doc/shapecond
+BASHDIR ?= $(PREFIX)/share/bash-completion/completions
+ZSHDIR ?= $(PREFIX)/share/zsh/site-functions
+FISHDIR ?= $(PREFIX)/share/fish/vendor_completions.d
 
 BUILD ?= build
 CFLAGS ?= -O3 -g
@@ -48,10 +52,7 @@ ALL_CFLAGS := -std=c11 -D_GNU_SOURCE -DSHAPECOND_VERSION='"$(VERSION)"' $(WARNIN
 ifeq ($(WERROR),1)
 ALL_CFLAGS += -Werror
 endif
-# libb2 itself where that is there: the shared one loads libgomp, for digests that are not used here.
-# Looked for when a program is linked, since the packages may come in the same run.
-LIBB2 = $(if $(findstring /,$(shell $(CC) -print-file-name=libb2.a)),-l:libb2.a,-lb2)
-LIBS = $(LIBB2) -lkissfft-float -lzip -lm -ldl -pthread
+LIBS = -lsodium -lkissfft-float -lzip -lm -ldl -pthread
 
 # ---- What there is: every file in its folder is found by itself ----
 
@@ -151,7 +152,7 @@ help:
 
 # ---- Debian packages ----
 
-PACKAGES_build := libb2-dev libkissfft-dev libopenblas-dev libzip-dev
+PACKAGES_build := libkissfft-dev libopenblas-dev libsodium-dev libzip-dev
 PACKAGES_check := g++ libcmocka-dev mandoc
 PACKAGES_clang := clang libclang-rt-dev
 PACKAGES_lint := clang-format cppcheck shellcheck
@@ -330,7 +331,7 @@ check-dist: dist | $(HAVE_PACKAGES)
 demo: all
 	@PATH="$(abspath $(BUILD))/bin:$$PATH" $(MAKE) --no-print-directory -f pipelines/demo.mk RUN=$(BUILD)/demo
 
-TABLES := main-table ablations efficiency shapelet-table nas unroll
+TABLES := main-table ablations efficiency shapelet-table nas unroll views-table bytes-table cross-table transformer-table
 .PHONY: $(TABLES) $(TABLES:%=show-%)
 $(TABLES) $(TABLES:%=show-%): all
 	@PATH="$(abspath $(BUILD))/bin:$$PATH" $(MAKE) --no-print-directory -f pipelines/$(@:show-%=%).mk \
@@ -383,7 +384,7 @@ check-environments: all $(UNITS) $(FAKE_SO)
 # The sources with one mistake after another: some test must notice each.  Takes hours.
 .PHONY: check-mutants
 check-mutants: | $(HAVE_PACKAGES)
-	@MUTANTS='$(MUTANTS)' JOBS='$(JOBS)' QUICK='$(QUICK)' tests/mutants/run.sh $(BUILD)
+	@MUTANTS='$(MUTANTS)' SAMPLE='$(SAMPLE)' JOBS='$(JOBS)' QUICK='$(QUICK)' tests/mutants/run.sh $(BUILD)
 
 # On a GPU; without one they say so and fail.
 .PHONY: check-cuda bench-cuda
@@ -460,12 +461,17 @@ install: all
 	$(run)install -m 644 formats/npy-c/npy-c.h $(call D,$(INCLUDEDIR))
 	$(run)install -m 644 LICENSE $(call D,$(DOCDIR))
 	$(run)printf '%s\n' $(PKG_CONFIG) >$(call D,$(LIBDIR))/pkgconfig/npy-c.pc
+	$(run)install -d $(call D,$(BASHDIR)) $(call D,$(ZSHDIR)) $(call D,$(FISHDIR))
+	$(run)for tool in $(TOOLS); do name=$${tool##*/}; \
+	  $$tool --complete=bash >$(call D,$(BASHDIR))/$$name && $$tool --complete=zsh >$(call D,$(ZSHDIR))/_$$name && \
+	  $$tool --complete=fish >$(call D,$(FISHDIR))/$$name.fish || exit 1; done
 	$(run)for page in $(MAN_PAGES); do section=$${page##*.}; \
 	  install -D -m 644 $$page $(call D,$(MANDIR))/man$$section/$${page##*/} || exit 1; done
 
 uninstall:
 	$(say) REMOVE '$(DESTDIR)$(PREFIX)'
-	$(run)for file in $(notdir $(TOOLS)); do rm -f $(call D,$(BINDIR))/$$file; done
+	$(run)for file in $(notdir $(TOOLS)); do rm -f $(call D,$(BINDIR))/$$file $(call D,$(BASHDIR))/$$file \
+	  $(call D,$(ZSHDIR))/_$$file $(call D,$(FISHDIR))/$$file.fish; done
 	$(run)for file in $(notdir $(NPY_LIB) $(NPY_SO) $(CUDA_SO)) libnpy-c.so pkgconfig/npy-c.pc; do \
 	  rm -f $(call D,$(LIBDIR))/$$file; done
 	$(run)rm -f $(call D,$(INCLUDEDIR))/npy-c.h $(call D,$(DOCDIR))/LICENSE

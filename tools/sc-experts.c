@@ -45,6 +45,7 @@ static const struct cli_program program = {
     .name = "sc-experts",
     .arguments = "[FILE]",
     .summary = "Trains networks on a dataset and writes their parameters after every epoch.",
+    .example = "sc-experts -c 20 train.npy -o experts.npy",
     .options = options,
     .most_files = 1,
     .random = true,

@@ -76,6 +76,7 @@ static const struct cli_program program = {
     .name = "sc-match",
     .arguments = "[FILE]",
     .summary = "Condenses a dataset by matching gradients, embeddings or trajectories of networks.",
+    .example = "sc-match -m unroll -n 10 --from chosen.npy train.npy -o tiny.npy",
     .options = options,
     .most_files = 1,
     .random = true,

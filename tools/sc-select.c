@@ -39,6 +39,7 @@ static const struct cli_program program = {
     .name = "sc-select",
     .arguments = "[FILE]",
     .summary = "Chooses a few real series of each class that stand for all.",
+    .example = "sc-select -n 10 train.npy -o chosen.npy",
     .options = options,
     .most_files = 1,
     .random = true,

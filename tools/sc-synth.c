@@ -67,6 +67,7 @@ static const struct cli_program program = {
     .name = "sc-synth",
     .arguments = "--teacher=FILE [FILE]",
     .summary = "Condenses a dataset into a few synthetic series per class by inverting a teacher.",
+    .example = "sc-synth -t teacher.tch -n 10 train.npy -o tiny.npy",
     .options = options,
     .most_files = 1,
     .random = true,

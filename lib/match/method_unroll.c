@@ -12,6 +12,7 @@
 #include "match/match.h"
 #include "match/unroll.h"
 #include "nn/backend.h"
+#include "nn/pass.h"
 
 /* Students that exist at a time, and windows of one step, which is the number of cores they can
  * use. */
@@ -205,12 +206,16 @@ static float *unrolling_kept(void *state, size_t *count)
 
 /* ---- Students ---- */
 
+/* One whose age makes no sense, which a checkpoint can hold, is at the end of its training. */
 static struct unroll_student student_of(const struct unrolling *u, size_t number)
 {
     size_t count = u->network->parameter_count;
-    float *floats = u->kept + number * student_floats(u);
+    size_t last = match_whole(u->problem->options, STUDENT_STEPS);
+    float *floats = u->kept + number * student_floats(u), age = floats[2 * count];
 
-    return (struct unroll_student){floats, floats + count, (size_t)floats[2 * count]};
+    return (struct unroll_student){.parameters = floats,
+                                   .velocity = floats + count,
+                                   .age = age >= 0 && age <= (float)last ? (size_t)age : last};
 }
 
 static void note_age(const struct unrolling *u, const struct unroll_student *student)
@@ -228,6 +233,7 @@ static void train_ahead(void *context, size_t task, unsigned worker)
     for (size_t i = task; i < STUDENTS; i += WINDOWS) {
         struct unroll_student student = student_of(u, i);
 
+        student.dropout = dropout_of(o->seed, i);
         unroll_begin(u->windows[task].unroll, o->seed, i, &student);
         while (student.age < i * match_whole(o, STUDENT_STEPS) / STUDENTS)
             unroll_train(u->windows[task].unroll, &u->set, &student);
@@ -267,6 +273,7 @@ static void take_window(void *context, size_t task, unsigned worker)
     struct unroll_batch real = draw_real(u, window, task);
 
     (void)worker;
+    student.dropout = dropout_of(o->seed, STUDENTS + number);
     if (student.age + match_whole(o, UNROLL_STEPS) > match_whole(o, STUDENT_STEPS))
         unroll_begin(window->unroll, o->seed, STUDENTS + number, &student);
     window->loss = unroll_window(window->unroll, &u->set, &real, &student, &window->gradient);
