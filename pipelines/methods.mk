@@ -90,3 +90,6 @@ network_fcn = --network fcn
 network_resnet = --network resnet
 network_inception = --network inception
 network_transformer = --network transformer
+network_mlp = --network mlp
+network_tcn = --network tcn
+network_gru = --network gru

@@ -42,7 +42,7 @@ inputs = $(filter-out FORCE,$^)
 newer = $(strip $(filter-out FORCE,$?) $(foreach file,$(inputs),$(would_$(file))))
 changed = $(if $(call equal,$(ran_$@),$(strip $(cmd_$(1)))),,changed)
 command = $(call quote,$(strip $(cmd_$(1))))
-run_step = @SHAPECOND_THREADS=$(threads) $(PIPELINES)step.sh $@ $(command) $(inputs)
+run_step = @$(if $(SHOW_COMMANDS),printf '%s\n' $(command); )SHAPECOND_THREADS=$(threads) $(PIPELINES)step.sh $@ $(command) $(inputs)
 show_step = $(eval would_$@ := yes)$(info $@: $(strip $(cmd_$(1))))
 if_changed = $(if $(newer)$(changed),$(if $(dry),$(show_step),$(run_step)))
 
@@ -143,7 +143,9 @@ cmd_refine = $(if $(views),,$(if $(starts),$(condense)))
 $(S)/%.npy: $$(call needs,refine) FORCE
 	+$(call if_changed,refine)
 
-labelled_by = $(if $(filter kept%,$(views)),--augment,--teacher $(plain))
+# The recipe is chosen by the validation part, unless VIEWS names one.
+chosen_by = $(if $(findstring -r,$(call of,VIEWS)),,--validate $(T)/val.npy)
+labelled_by = $(if $(filter kept%,$(views)),--augment,--teacher $(plain) $(chosen_by))
 add_views = sc-views --quiet $(call of,VIEWS) --views $(views:kept%=%) --seed $(repeat) $(labelled_by)
 cmd_views = $(if $(views),$(add_views) -o $@ $(@D)/$(base).npy)
 $(S)/%.npy: $$(call needs,views) FORCE
@@ -196,7 +198,7 @@ endif
 ifeq ($(strip $(DATASETS)),)
 $(error DATA=$(DATA): no folder with a folder for each dataset is there)
 endif
-ifneq ($(filter-out $(DATA_FOLDERS),$(DATASETS)),)
+ifneq ($(and $(DATA),$(filter-out $(DATA_FOLDERS),$(DATASETS))),)
 $(error DATASETS: no folder $(filter-out $(DATA_FOLDERS),$(DATASETS)) in $(DATA), which has: $(sort $(DATA_FOLDERS)))
 endif
 ifneq ($(filter-out $(known_networks),$(NETWORKS)),)

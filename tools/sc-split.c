@@ -46,14 +46,12 @@ static const struct cli_program program = {
     .summary =
         "Cuts a labelled dataset into train, validation and test; every class keeps its share.",
     .example = "sc-split --train 0.8 --test 0.2 -o part all.npy",
-    .summary = "Cuts a labelled set into train, validation and test; every class keeps its share.",
     .options = options,
     .most_files = 1,
     .random = true,
     .prefix = true,
-    .notes =
-        "Writes PREFIX-train.npy, PREFIX-val.npy and PREFIX-test.npy, where PREFIX is what -o\n"
-        "names; with --only, that part to -o or standard output.",
+    .notes = "Writes PREFIX-train.npy, PREFIX-val.npy and PREFIX-test.npy, where PREFIX is\n"
+             "what -o names; with --only, that part to -o or standard output.",
 };
 
 static void read_sizes(const struct split_cli *opt, struct split_size sizes[SPLIT_PARTS])

@@ -66,6 +66,11 @@ struct architecture architecture_default(void)
     return default_of(families[0]);
 }
 
+bool architecture_runs_on(const struct architecture *architecture, const struct backend *backend)
+{
+    return !architecture->family->runs_on || architecture->family->runs_on(backend);
+}
+
 size_t architecture_value(const struct architecture *architecture, const char *name)
 {
     const struct word *word;
@@ -156,7 +161,7 @@ static struct error *parse_word(char *text, bool seen[ARCHITECTURE_WORDS + DATA_
     return error_make("network: unknown word \"%s\"", text);
 }
 
-/* "cnn", "cnn or fcn", "cnn, fcn or resnet". */
+/* "cnn, fcn or resnet". */
 static void list_families(char *text, size_t size)
 {
     size_t used = 0;

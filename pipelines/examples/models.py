@@ -13,8 +13,11 @@ Needs numpy, and for the models of their names: scikit-learn, aeon (minirocket, 
 import argparse
 import sys
 import time
+import warnings
 
 import numpy as np
+
+warnings.filterwarnings("ignore")  # of the libraries, about their own insides
 
 
 def read_dataset(path):

@@ -91,7 +91,7 @@ class Transformer(nn.Module):
             x = self.act(x)
         if hasattr(self, "positions"):
             x = x + self.positions.weight
-        with sdpa_kernel(SDPBackend.MATH):  # the others have no second derivatives
+        with sdpa_kernel(ATTENTION):
             x = self.encoder(x)
         if self.norm == "batch":
             x = self.act(x)
@@ -120,6 +120,7 @@ class GRU(nn.Module):
 
 
 networks.FAMILIES.update(transformer=Transformer, gru=GRU)
+ATTENTION = [SDPBackend.MATH]  # the others have no second derivatives
 LOSSES = [("labels", 1.0, 1.0), ("kl", 4.0, 16.0), ("soft", 1.5, 2.0)]
 
 

@@ -112,9 +112,9 @@ test_that 'bytes do not depend on the number of threads' '
 test_that 'the environment says how many threads where the command does not' '
     fails 2 "SHAPECOND_THREADS): '"'many'"' is not a whole number" env SHAPECOND_THREADS=many sc-gen cbf
     fails 2 "is too large" env SHAPECOND_THREADS=1000 sc-gen cbf
-    SHAPECOND_THREADS=3 sc-gen --help | grep -q -e "--threads.*\[3\]"
-    SHAPECOND_THREADS=3 sc-gen --threads 2 --help | grep -q -e "--threads.*\[2\]"
-    SHAPECOND_THREADS= sc-gen --help | grep -q -e "--threads.*\[0\]"
+    SHAPECOND_THREADS=3 sc-gen --help | grep -A 1 -e "--threads" | grep -qF "[3]"
+    SHAPECOND_THREADS=3 sc-gen --threads 2 --help | grep -A 1 -e "--threads" | grep -qF "[2]"
+    SHAPECOND_THREADS= sc-gen --help | grep -A 1 -e "--threads" | grep -qF "[0]"
 '
 test_that 'a failed run leaves no file and keeps an old one' '
     printf old >kept
@@ -414,7 +414,7 @@ END
     '
     test_that 'the examples of sc-dataset(5) read and write what the tools do' '
         sc-gen cbf -n 6 -o train.npy
-        sed -n "/^\.Sh EXAMPLES/,\$p" "$SC_ROOT/man/sc-dataset.5" | sed -n "/^\.Bd/,/^\.Ed/p" | sed "/^\.[BE]d/d" >dataset.py
+        sed "1,/^\.Sh EXAMPLES/d" "$SC_ROOT/man/sc-dataset.5" | sed -n "/^\.Bd/,/^\.Ed/p" | sed "/^\.[BE]d/d" >dataset.py
         # The last example writes; give it two class names and labels to match.
         sed -i "s/^with open(\"train.npy\", \"wb\")/found = read_dataset(\"train.npy\")\ny = y % 2\n&/" dataset.py
         cat >>dataset.py <<END
