@@ -22,6 +22,8 @@
 #   make coverage           all tests with gcov: the lines that they reach
 #   make fuzz               libFuzzer, FUZZ_SECONDS in total or FUZZ_EACH per target; FUZZ_TARGETS='fuzz_npy ...'
 #   make bench              all benchmarks; make bench-NAME: tests/bench/NAME.sh
+#   make dist               the last commit as build/shapecond-VERSION.tar.gz, always the same bytes
+#   make check-dist         that it is, and that it builds and passes its tests (TESTS as above)
 #
 # Settings: V=1 shows the commands.  CUDA=0: never the plug-in for GPUs; CUDA=1: fail where it cannot
 # be built.  CC, CFLAGS, CPPFLAGS, LDFLAGS; BUILD=build.  Debian packages that a target needs are
@@ -168,6 +170,7 @@ LISTS_check-bare := bare
 LISTS_bare-roots := bare
 LISTS_check-arm64 := arm64
 LISTS_help := none
+LISTS_dist := none
 LISTS_clean := none
 LISTS_uninstall := none
 lists = $(or $(LISTS_$(1)),build $(if $(filter check% coverage mutation% $(BUILD)/%,$(1)),check))
@@ -308,6 +311,22 @@ check: all $(UNITS) $(FAKE_SO) $(FAULTS)
 .PHONY: check-faults
 check-faults: all $(FAULTS) $(BUILD)/tests/test_guide_command
 	@tests/faults/run.sh $(BUILD) $(FAULT_OPTIONS)
+
+# The last commit, whose time is that of all files in the archive.
+DIST := shapecond-$(VERSION)
+.PHONY: dist check-dist
+dist:
+	@git rev-parse --verify --quiet HEAD >/dev/null || { echo "make dist needs the Git repository" >&2; exit 1; }
+	@mkdir -p $(BUILD)
+	@git -c tar.umask=0022 archive --format=tar --prefix=$(DIST)/ HEAD | gzip -n9 >$(BUILD)/$(DIST).tar.gz
+	$(say) DIST $(BUILD)/$(DIST).tar.gz
+
+check-dist: dist | $(HAVE_PACKAGES)
+	@rm -rf $(BUILD)/dist && mkdir -p $(BUILD)/dist
+	@mv $(BUILD)/$(DIST).tar.gz $(BUILD)/dist
+	@$(MAKE) --no-print-directory dist && cmp $(BUILD)/$(DIST).tar.gz $(BUILD)/dist/$(DIST).tar.gz
+	@tar xzf $(BUILD)/$(DIST).tar.gz -C $(BUILD)/dist
+	@+env -u MAKEFLAGS -u MAKEOVERRIDES $(MAKE) --no-print-directory -C $(BUILD)/dist/$(DIST) check BUILD=build CUDA=$(CUDA) TESTS='$(TESTS)'
 
 demo: all
 	@PATH="$(abspath $(BUILD))/bin:$$PATH" $(MAKE) --no-print-directory -f pipelines/demo.mk RUN=$(BUILD)/demo

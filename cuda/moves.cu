@@ -5,10 +5,9 @@
 
 /* ---- Kernels ---- */
 
-enum {
-    TILE = 32
-}; /* rows and columns that are turned at a time, in tiles that lie in shared memory
-      so that both reading and writing go along rows */
+/* Rows and columns that are transposed at a time, in tiles of shared memory, so that both reading
+ * and writing go along rows. */
+enum { TILE = 32 };
 
 KERNEL transpose_kernel(size_t count, size_t rows, size_t columns, const float *in,
                         size_t in_sample, size_t in_stride, float *out, size_t out_sample,

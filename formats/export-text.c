@@ -91,8 +91,9 @@ struct error *export_ucr(FILE *stream, const struct dataset *dataset)
     if (!dataset->y)
         return error_make("UCR files need labels");
     if (dataset->channels != 1)
-        return error_make("UCR files hold one channel, this set has %zu (.ts and .npz hold more)",
-                          dataset->channels);
+        return error_make(
+            "UCR files hold one channel, this dataset has %zu (.ts and .npz hold more)",
+            dataset->channels);
     TRY(check_names(dataset, "\t", "a UCR file"));
     TRY(check_values(dataset));
     errno = 0;

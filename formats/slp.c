@@ -56,6 +56,10 @@ static void put_float(unsigned char *bytes, float value)
 
 /* ---- Pools ---- */
 
+#define NAME(word, text) text,
+const char *const slp_quality_names[] = {SLP_QUALITIES(NAME) NULL};
+enum { QUALITIES = sizeof slp_quality_names / sizeof *slp_quality_names - 1 };
+
 struct error *slp_new(size_t count, size_t values, struct shapelet_pool *pool)
 {
     memset(pool, 0, sizeof *pool);
@@ -101,8 +105,8 @@ static struct error *check_record(const struct shapelet_pool *pool, size_t i)
                           (unsigned long long)shapelet->start + shapelet->length, pool->steps);
     if (shapelet->label < -1 || (shapelet->label >= 0 && (size_t)shapelet->label >= pool->classes))
         return error_make("shapelet %zu: class %d of %zu", i, shapelet->label, pool->classes);
-    if (!isfinite(shapelet->gain) || !isfinite(shapelet->threshold))
-        return error_make("shapelet %zu: gain or threshold is not a number", i);
+    if (!isfinite(shapelet->quality) || !isfinite(shapelet->threshold))
+        return error_make("shapelet %zu: quality or threshold is not a number", i);
     for (size_t j = 0; j < shapelet->length; j++) {
         if (!isfinite(shapelet->values[j]))
             return error_make("shapelet %zu, step %zu: not a number", i, j);
@@ -125,7 +129,7 @@ static struct error *parse_records(const unsigned char *bytes, size_t values,
         shapelet->label = (int32_t)get32(record + 12);
         shapelet->window = get32(record + 16);
         shapelet->source = get64(record + 24);
-        shapelet->gain = get_float(record + 32);
+        shapelet->quality = get_float(record + 32);
         shapelet->threshold = get_float(record + 36);
         if (shapelet->length > values - used)
             return error_make("shapelet %zu: more values than the file has", i);
@@ -192,8 +196,10 @@ struct error *slp_read_memory(const void *memory, size_t size, struct shapelet_p
     if (get32(bytes + 8) != VERSION)
         return error_make("version %u of the format is not known", get32(bytes + 8));
     flags = get32(bytes + 12);
-    if (flags & ~(uint32_t)(FLAG_LENGTH_NORMALISED | FLAG_STANDARDISED) || get32(bytes + 44))
+    if (flags & ~(uint32_t)(FLAG_LENGTH_NORMALISED | FLAG_STANDARDISED))
         return error_make("flags that this version does not know");
+    if (get32(bytes + 44) >= QUALITIES)
+        return error_make("a measure of quality that this version does not know");
     count = get32(bytes + 16);
     values = get64(bytes + 32);
     notes = get32(bytes + 40);
@@ -214,6 +220,7 @@ struct error *slp_read_memory(const void *memory, size_t size, struct shapelet_p
     pool->channels = get32(bytes + 20);
     pool->steps = get32(bytes + 24);
     pool->classes = get32(bytes + 28);
+    pool->quality = get32(bytes + 44);
     error = parse_body(bytes, (size_t)values, notes, pool);
     if (error) {
         slp_free(pool);
@@ -256,7 +263,7 @@ static void encode(const struct shapelet_pool *pool, size_t values, size_t notes
     put32(bytes + 28, (uint32_t)pool->classes);
     put64(bytes + 32, values);
     put32(bytes + 40, (uint32_t)notes);
-    put32(bytes + 44, 0);
+    put32(bytes + 44, (uint32_t)pool->quality);
     for (size_t i = 0; i < pool->count; i++, next += RECORD_SIZE) {
         const struct shapelet *shapelet = &pool->shapelets[i];
 
@@ -267,7 +274,7 @@ static void encode(const struct shapelet_pool *pool, size_t values, size_t notes
         put32(next + 16, shapelet->window);
         put32(next + 20, 0);
         put64(next + 24, shapelet->source);
-        put_float(next + 32, shapelet->gain);
+        put_float(next + 32, shapelet->quality);
         put_float(next + 36, shapelet->threshold);
     }
     for (size_t i = 0; i < pool->count; i++) {

@@ -10,10 +10,10 @@
  *    28  classes    u32       V
  *    32  values     u64       sum of the lengths
  *    40  notes      u32       bytes of provenance text
- *    44  reserved   u32       0
+ *    44  quality    u32       measure of the records (SLP_QUALITIES), 0: information gain
  *    48  records    K times 40 bytes:
  *            channel u32, start u32, length u32, class i32 (-1: none), window u32
- *            (0xffffffff: full scan), reserved u32, source u64, gain f32, threshold f32
+ *            (0xffffffff: full scan), reserved u32, source u64, quality f32, threshold f32
  *        values     f32 each, shapelet after shapelet
  *        scaling    with bit 1, K times 8 bytes: offset f32, scale f32
  *        notes      UTF-8
@@ -31,26 +31,34 @@
 
 #define SLP_WINDOW_FULL UINT32_MAX
 
+/* The measures of quality, in the order of their numbers in files: add at the end.  What they
+ * compute is in shapelets/quality.h; a row here needs a quality_X there. */
+#define SLP_QUALITIES(row)                                                                         \
+    row(gain, "gain") row(f, "f") row(kruskal_wallis, "kruskal-wallis") row(mood, "mood")
+
+/* Their names: "gain", ...; ends with NULL. */
+extern const char *const slp_quality_names[];
+
 struct shapelet {
     const float *values; /* length of them, inside the pool's block */
     uint32_t channel;
     uint32_t start;  /* where it was cut out of its source */
     uint32_t length; /* steps */
-    int32_t
-        label; /* the class of its source (one against the rest: the class it tells), -1 unknown */
+    int32_t label; /* class of its source (one against the rest: the class it tells), -1 unknown */
     uint32_t window; /* half width of the search around start, or SLP_WINDOW_FULL */
-    uint64_t source; /* index of its series in the set it was found in */
-    float gain;      /* information gain in bits of the best split */
-    float threshold; /* the distance of that split */
+    uint64_t source; /* index of its series in the dataset that was searched */
+    float quality;   /* by the measure of the pool */
+    float threshold; /* the distance of the split with the largest information gain */
     /* Where the pool is standardised, networks get (distance - offset) * scale. */
     float offset, scale;
 };
 
 struct shapelet_pool {
     size_t count;
-    size_t channels; /* C, L, V of the set it was found in */
+    size_t channels; /* C, L, V of the dataset it was found in */
     size_t steps;
     size_t classes;
+    size_t quality;         /* the measure: a number of SLP_QUALITIES */
     bool length_normalised; /* distances are divided by sqrt(length) */
     bool standardised;      /* the shapelets have an offset and a scale */
     struct shapelet *shapelets;

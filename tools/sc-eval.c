@@ -34,7 +34,7 @@ static const char *const classifiers[] = {"network", "shapelets", NULL};
 
 static const struct cli_option options[] = {
     {'v', "validate", "FILE", CLI_FILE, CLI_AT(eval_cli, validate),
-     "held-out set that the epoch of each student is chosen by"},
+     "validation dataset by which the epoch of each student is chosen"},
     {0, "seeds", "N", CLI_SIZE, CLI_AT(eval_cli, seeds), "students to train", .low = 1,
      .high = 10000},
     {0, "soft", NULL, CLI_FLAG, CLI_AT(eval_cli, soft), "learn the soft labels [if there are any]"},
@@ -56,14 +56,14 @@ static const struct cli_option options[] = {
     {0, "json", NULL, CLI_FLAG, CLI_AT(eval_cli, json), "write JSON"},
     DEVICE_OPTION(eval_cli),
     {0, "labels", "FILE", CLI_FILE, CLI_AT(eval_cli, labels),
-     "file that holds the labels of the first set alone"},
+     "file that holds the labels of the first dataset alone"},
     {0},
 };
 
 static const struct cli_program program = {
     .name = "sc-eval",
     .arguments = "TRAIN TEST",
-    .summary = "Trains fresh networks on one set and scores them on another.",
+    .summary = "Trains fresh networks on one dataset and scores them on another.",
     .example = "sc-eval tiny.npy test.npy",
     .options = options,
     .most_files = 2,
@@ -81,7 +81,7 @@ static void show_progress(void *context, size_t done, size_t total)
 static bool use_soft(const struct eval_cli *opt, const struct examples *train)
 {
     if (opt->soft && opt->hard)
-        cli_usage("--soft or --hard?");
+        cli_usage("--soft and --hard exclude each other");
     if (opt->soft && !train->dataset.soft)
         cli_check(error_make("%s: has no soft labels", train->name));
     return train->dataset.soft && !opt->hard;
@@ -167,8 +167,8 @@ static void check_usage(const struct eval_cli *opt)
     size_t wanted = opt->teacher ? 1 : 2;
 
     if (opt->common.file_count != wanted)
-        cli_usage(opt->teacher ? "--teacher is scored on one set: sc-eval --teacher FILE TEST"
-                               : "which sets?  sc-eval TRAIN TEST");
+        cli_usage(opt->teacher ? "--teacher is scored on one dataset: sc-eval --teacher FILE TEST"
+                               : "missing arguments: sc-eval TRAIN TEST");
     if (opt->classifier == CLASSIFIER_SHAPELETS && (!opt->shapelets.pool || opt->teacher))
         cli_usage("--classifier=shapelets needs --shapelets, and no --teacher");
 }

@@ -23,10 +23,10 @@ static const struct cli_option options[] = {
      "one such network on the series and one on their spectra, for condtsc"},
     {'c', "count", "N", CLI_SIZE, CLI_AT(experts_cli, experts.count), "how many experts", .low = 1,
      .high = 1e6},
-    {'e', "epochs", "N", CLI_SIZE, CLI_AT(experts_cli, experts.epochs),
-     "times that each goes through the set", .low = 1, .high = 1e6},
+    {'e', "epochs", "N", CLI_SIZE, CLI_AT(experts_cli, experts.epochs), "epochs of each", .low = 1,
+     .high = 1e6},
     {'b', "batch", "N", CLI_SIZE, CLI_AT(experts_cli, experts.batch),
-     "series in a step at most; 0: by the size of the set", .high = 1e6},
+     "series in a step at most; 0: by the size of the dataset", .high = 1e6},
     {'r', "rate", "R", CLI_REAL, CLI_AT(experts_cli, experts.rate), "learning rate", .low = 0,
      .high = 1000},
     {0, "momentum", "M", CLI_REAL, CLI_AT(experts_cli, experts.momentum), "of the steps", .low = 0,
@@ -44,7 +44,7 @@ static const struct cli_option options[] = {
 static const struct cli_program program = {
     .name = "sc-experts",
     .arguments = "[FILE]",
-    .summary = "Trains networks on a set and writes their parameters after every epoch.",
+    .summary = "Trains networks on a dataset and writes their parameters after every epoch.",
     .example = "sc-experts -c 20 train.npy -o experts.npy",
     .options = options,
     .most_files = 1,
@@ -98,7 +98,7 @@ int main(int argc, char **argv)
     if (error && !ferror(output.stream)) /* not about the output */
         cli_check(error);
     cli_finish_output(&output, opt.common.output, error);
-    /* Done: what was there to go on from is of no more use. */
+    /* The run is complete: remove its checkpoint. */
     cli_remove_checkpoint(opt.experts.checkpoint);
     free(notes);
     examples_free(&set);

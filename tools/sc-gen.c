@@ -19,7 +19,8 @@ enum { DEFAULT_PER_CLASS = 10 };
 static const struct cli_option options[] = {
     {'n', "count", "N", CLI_SIZE, CLI_AT(gen_options, set.count), "how many series", .low = 1},
     {0, "first", "N", CLI_SIZE, CLI_AT(gen_options, set.first),
-     "index of the first series: sets that do not overlap are new samples of the same problem", 0},
+     "index of the first series: datasets that do not overlap are new samples of the same problem",
+     0},
     {'L', "length", "N", CLI_SIZE, CLI_AT(gen_options, set.length), "steps of a series", .low = 1,
      .high = 1e9},
     {0, "noise", "S", CLI_REAL, CLI_AT(gen_options, set.noise), "standard deviation of the noise",
@@ -52,7 +53,7 @@ static const struct cli_option options[] = {
 static const struct cli_program program = {
     .name = "sc-gen",
     .arguments = "two-patterns | cbf | planted | walks",
-    .summary = "Makes a labelled set of series whose classes are known by construction.",
+    .summary = "Makes a labelled dataset of series whose classes are known by construction.",
     .example = "sc-gen cbf -n 300 -o train.npy",
     .options = options,
     .most_files = 1,
@@ -85,13 +86,13 @@ static int kind_of(const struct gen_options *opt)
     int kind = 0;
 
     if (opt->common.file_count == 0)
-        cli_usage("which set? two-patterns, cbf, planted or walks");
+        cli_usage("missing argument: two-patterns, cbf, planted or walks");
     while (kind < KINDS && strcmp(opt->common.files[0], kinds[kind]) != 0)
         kind++;
     if (kind == KINDS)
         cli_usage("'%s' is none of: two-patterns, cbf, planted, walks", opt->common.files[0]);
     if (kind != GENERATE_PLANTED && planted_options(set, &usual))
-        cli_usage("channels, classes and shapelets can be chosen for planted sets only");
+        cli_usage("channels, classes and shapelets can be chosen for planted datasets only");
     if (kind == WALKS && (pattern_options(set, &usual) || opt->truth))
         cli_usage("walks take --like, --spc and --seed");
     if (kind == WALKS && !opt->like)

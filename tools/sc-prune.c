@@ -14,9 +14,9 @@ static const struct cli_option options[] = {
     {'p', "ratio", "P", CLI_REAL, CLI_AT(prune_cli, prune.ratio), "share of the series to drop",
      .low = 0, .high = 0.999999},
     {'n', "per-class", "N", CLI_SIZE, CLI_AT(prune_cli, prune.per_class),
-     "keep at most so many series of each class; 0: no limit"},
+     "keep at most N series of each class; 0: no limit"},
     {0, "overall", NULL, CLI_FLAG, CLI_AT(prune_cli, prune.overall),
-     "drop the share of the whole set, not of each class"},
+     "drop the share of the whole dataset, not of each class"},
     {0, "labels", "FILE", CLI_FILE, CLI_AT(prune_cli, labels), "file that holds the labels alone"},
     {0},
 };
@@ -24,7 +24,7 @@ static const struct cli_option options[] = {
 static const struct cli_program program = {
     .name = "sc-prune",
     .arguments = "[FILE]",
-    .summary = "Keeps a random part of the series of a set.",
+    .summary = "Keeps a random part of the series of a dataset.",
     .example = "sc-prune -p 0.7 train.npy -o kept.npy",
     .options = options,
     .most_files = 1,

@@ -16,9 +16,9 @@ struct scale_cli {
 
 static const struct cli_option options[] = {
     {0, "save", "FILE", CLI_OUTPUT, CLI_AT(scale_cli, save),
-     "write the statistics of the set to FILE", 0},
+     "write the statistics of the dataset to FILE", 0},
     {0, "with", "FILE", CLI_FILE, CLI_AT(scale_cli, with),
-     "use the statistics of FILE instead of the set's own", 0},
+     "use the statistics of FILE instead of the dataset's own", 0},
     {0, "undo", NULL, CLI_FLAG, CLI_AT(scale_cli, undo), "back to the scale before (needs --with)",
      0},
     {0, "per-series", NULL, CLI_FLAG, CLI_AT(scale_cli, per_series),
@@ -44,7 +44,7 @@ static void check_options(const struct scale_cli *opt)
     if (opt->undo && !opt->with)
         cli_usage("--undo needs the statistics: --with=FILE");
     if (opt->with && strcmp(opt->with, "-") == 0 && strcmp(cli_input(&opt->common), "-") == 0)
-        cli_usage("only one of the set and the statistics can come from standard input");
+        cli_usage("only one of the dataset and the statistics can come from standard input");
 }
 
 static void scale_per_series(struct dataset *dataset)

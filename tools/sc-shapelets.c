@@ -1,5 +1,5 @@
-/* sc-shapelets: find the subsequences of a labelled set that tell its classes apart best (paper,
- * 3.1, "fast shapelet discovery"). */
+/* sc-shapelets: find the subsequences of a labelled dataset that tell its classes apart best
+ * (paper, 3.1, "fast shapelet discovery"). */
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -20,7 +20,7 @@ struct shapelets_cli {
     const char *window;
     bool normalise;
     bool raw;
-    int gain;
+    int quality, gain;
     int select;
     bool measure_all;
     int device;
@@ -36,7 +36,7 @@ static const struct cli_option options[] = {
     {'l', "lengths", "LIST", CLI_TEXT, CLI_AT(shapelets_cli, lengths),
      "lengths of candidates, such as 14,18,22 or 10-30:5; by default 10 to 30 % of the steps"},
     {0, "step", "N", CLI_SIZE, CLI_AT(shapelets_cli, start_step),
-     "candidates start at multiples of this; 0: one start in every 500 steps begun"},
+     "candidates start at multiples of this; 0: the smallest step that leaves at most 500 starts"},
     {'w', "window", "W", CLI_TEXT, CLI_AT(shapelets_cli, window),
      "compare up to W steps around a candidate's own place, or 'full': everywhere; by default 15 % "
      "of the steps, at most 50"},
@@ -44,6 +44,8 @@ static const struct cli_option options[] = {
      "divide distances by the square root of the length"},
     {0, "raw", NULL, CLI_FLAG, CLI_AT(shapelets_cli, raw),
      "networks get the distances as they come, not standardised"},
+    {0, "quality", "MEASURE", CLI_CHOICE, CLI_AT(shapelets_cli, quality),
+     "how candidates are scored", .choices = slp_quality_names},
     {0, "gain", "OF", CLI_CHOICE, CLI_AT(shapelets_cli, gain),
      "score candidates for telling all classes apart, or one from the rest", .choices = gains},
     {0, "select", "HOW", CLI_CHOICE, CLI_AT(shapelets_cli, select),
@@ -60,7 +62,7 @@ static const struct cli_option options[] = {
 static const struct cli_program program = {
     .name = "sc-shapelets",
     .arguments = "[FILE]",
-    .summary = "Finds the subsequences of a labelled set that tell its classes apart best.",
+    .summary = "Finds the subsequences of a labelled dataset that tell its classes apart best.",
     .example = "sc-shapelets -k 20 train.npy -o pool.slp",
     .options = options,
     .most_files = 1,
@@ -141,6 +143,7 @@ int main(int argc, char **argv)
         opt.start_step ? opt.start_step : discover_default_start_step(dataset.length);
     discover.k = opt.k;
     discover.length_normalised = opt.normalise;
+    discover.quality = (size_t)opt.quality;
     discover.one_against_rest = opt.gain == 1;
     discover.selection = (enum selection)opt.select;
     discover.keep_all = opt.measure_all;

@@ -43,8 +43,9 @@ static const struct cli_option options[] = {
 static const struct cli_program program = {
     .name = "sc-split",
     .arguments = "[FILE]",
+    .summary =
+        "Cuts a labelled dataset into train, validation and test; every class keeps its share.",
     .example = "sc-split --train 0.8 --test 0.2 -o part all.npy",
-    .summary = "Cuts a labelled set into train, validation and test; every class keeps its share.",
     .options = options,
     .most_files = 1,
     .random = true,

@@ -52,7 +52,7 @@ int main(int argc, char **argv)
     cli_parse(argc, argv, &program, &opt);
     window = shapelets_window(opt.window);
     if (opt.common.file_count < 1)
-        cli_usage("which pool?");
+        cli_usage("missing argument: POOL");
     input = opt.common.file_count > 1 ? opt.common.files[1] : "-";
     device = device_chosen(opt.device, false);
     cli_check(slp_read(opt.common.files[0], &pool));

@@ -24,7 +24,7 @@ struct synth_options {
     struct synthesis_options synthesis;
 };
 
-static const char *const starts[] = {"real", "kmeans", "noise", "explain", NULL};
+static const char *const starts[] = {"real", "kmeans", "noise", "ridge", NULL};
 static const char *const norms[] = {"plain", "squared", NULL};
 static const char *const statistics[] = {"all", "round", NULL};
 
@@ -40,11 +40,11 @@ static const struct cli_option options[] = {
     {'i', "init", "KIND", CLI_CHOICE, CLI_AT(synth_options, start), "what to start from",
      .choices = starts},
     {0, "steps", "N", CLI_SIZE, CLI_AT(synth_options, synthesis.steps),
-     "steps of the optimiser; 0: keep the start; by default 200 from series that explain the "
-     "teacher, else 2000",
+     "steps of the optimiser; 0: keep the start; by default 200 from ridge-selected "
+     "series, else 2000",
      .high = 1e9},
     {'r', "rate", "R", CLI_REAL, CLI_AT(synth_options, synthesis.rate),
-     "learning rate; by default 0.02 from series that explain the teacher, else 0.05", .low = 0,
+     "learning rate; by default 0.02 from ridge-selected series, else 0.05", .low = 0,
      .high = 1e30},
     {0, "weight-ce", "W", CLI_REAL, CLI_AT(synth_options, synthesis.objective.cross_entropy),
      "weight of the cross-entropy", .low = 0, .high = 1e6},
@@ -66,7 +66,7 @@ static const struct cli_option options[] = {
 static const struct cli_program program = {
     .name = "sc-synth",
     .arguments = "--teacher=FILE [FILE]",
-    .summary = "Condenses a set into a few synthetic series per class by inverting a teacher.",
+    .summary = "Condenses a dataset into a few synthetic series per class by inverting a teacher.",
     .example = "sc-synth -t teacher.tch -n 10 train.npy -o tiny.npy",
     .options = options,
     .most_files = 1,
@@ -78,7 +78,7 @@ static const struct cli_program program = {
  */
 static void choose_course(struct synth_options *opt)
 {
-    bool chosen = opt->start == START_EXPLAIN && opt->shapelets.pool;
+    bool chosen = opt->start == START_RIDGE && opt->shapelets.pool;
 
     if (opt->synthesis.steps == SIZE_MAX)
         opt->synthesis.steps = chosen ? 200 : 2000;
@@ -181,7 +181,7 @@ static void condense(const struct synth_options *opt, const struct dataset *set,
 int main(int argc, char **argv)
 {
     struct synth_options opt = {
-        .patience = 600, .start = START_EXPLAIN, .synthesis = synthesis_defaults()};
+        .patience = 600, .start = START_RIDGE, .synthesis = synthesis_defaults()};
     struct dataset set, condensed;
     struct shapelet_pool pool;
     struct transform transform;

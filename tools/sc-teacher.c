@@ -27,9 +27,9 @@ struct teacher_cli {
 
 static const struct cli_option options[] = {
     {'v', "validate", "FILE", CLI_FILE, CLI_AT(teacher_cli, validate),
-     "held-out set that the best epoch is chosen by"},
+     "validation dataset by which the best epoch is chosen"},
     {'t', "test", "FILE", CLI_FILE, CLI_AT(teacher_cli, test),
-     "set to say the accuracy of at the end"},
+     "test dataset: report its accuracy at the end"},
     SHAPELETS_OPTIONS(teacher_cli),
     {'n', "network", "TEXT", CLI_TEXT, CLI_AT(teacher_cli, network),
      "what to train, such as 'cnn depth=3 width=32'"},
@@ -41,14 +41,14 @@ static const struct cli_option options[] = {
     {'l', "log", "FILE", CLI_OUTPUT, CLI_AT(teacher_cli, log), "write a table of all epochs"},
     DEVICE_OPTION(teacher_cli),
     {0, "labels", "FILE", CLI_FILE, CLI_AT(teacher_cli, labels),
-     "file that holds the labels of the first set alone"},
+     "file that holds the labels of the first dataset alone"},
     {0},
 };
 
 static const struct cli_program program = {
     .name = "sc-teacher",
     .arguments = "[FILE]",
-    .summary = "Trains a network on a labelled set.",
+    .summary = "Trains a network on a labelled dataset.",
     .example = "sc-teacher -v val.npy train.npy -o teacher.tch",
     .options = options,
     .most_files = 1,
@@ -187,7 +187,7 @@ int main(int argc, char **argv)
     cli_say("epoch %zu of %zu kept, loss of the last %.4f", result.best_epoch, result.epochs,
             result.loss);
     write_teacher(&opt, &sets, &pool, &result, &teacher, &output);
-    /* Done: what was there to go on from is of no more use. */
+    /* The run is complete: remove its checkpoint. */
     cli_remove_checkpoint(opt.checkpoint);
     teacher_free(&teacher);
     examples_free(&sets.train);

@@ -2,7 +2,8 @@
  *   - w up to 2^53 and |e| up to 22: both w and 10^|e| are exact doubles, so that one product or
  *     quotient rounds exactly (Clinger, "How to read floating point numbers accurately", 1990).
  *   - w of up to 19 digits and |e| up to 27: 5^|e| fits into 64 bits, so the product is exact in
- * 128 bits; of the quotient, 64 bits or more and whether there is a rest are enough to round.
+ *     128 bits; of the quotient, 64 bits or more and whether there is a remainder are enough to
+ *     round.
  *   - more than 19 digits: if w and w + 1 give the same double, the digits cut off cannot matter.
  *   - all else: strtod on at most 800 digits; no double's halfway point needs more to be told
  *     from its neighbours.

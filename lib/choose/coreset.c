@@ -8,6 +8,7 @@
 #include "base/nearest.h"
 #include "base/random.h"
 #include "choose/kmeans.h"
+#include "data/classes.h"
 
 /* The points of one class, and room to work on them. */
 struct class_points {
@@ -16,7 +17,7 @@ struct class_points {
     size_t dimension;
     float *values;        /* (count, dimension) */
     struct points points; /* the same */
-    size_t *indices;      /* (count,) of the series in the set */
+    size_t *indices;      /* (count,) of the series in the dataset; owned by the lists */
     bool *taken;          /* (count,) */
     double *mean;         /* (dimension,) */
     double *sum;          /* (dimension,) of those chosen */
@@ -29,7 +30,6 @@ static void class_free(struct class_points *class)
 {
     free(class->values);
     points_free(&class->points);
-    free(class->indices);
     free(class->taken);
     free(class->mean);
     free(class->sum);
@@ -38,33 +38,30 @@ static void class_free(struct class_points *class)
     free(class->scratch);
 }
 
-static struct error *class_gather(const float *points, size_t count, size_t dimension,
-                                  const int32_t *labels, struct class_points *class)
+static struct error *class_gather(const float *points, size_t dimension,
+                                  const struct class_lists *lists, struct class_points *class)
 {
-    size_t members = 0;
+    size_t members = class_size(lists, class->label);
 
-    for (size_t i = 0; i < count; i++)
-        members += (size_t)labels[i] == class->label;
+    class->count = members;
     class->dimension = dimension;
+    class->indices = class_members(lists, class->label);
     class->values = calloc(members ? members * dimension : 1, sizeof *class->values);
-    class->indices = calloc(members + 1, sizeof *class->indices);
     class->taken = calloc(members + 1, sizeof *class->taken);
     class->mean = calloc(dimension, sizeof *class->mean);
     class->sum = calloc(dimension, sizeof *class->sum);
     class->target = calloc(dimension, sizeof *class->target);
     class->nearest = calloc(members + 1, sizeof *class->nearest);
     class->scratch = calloc(members + dimension, sizeof *class->scratch);
-    if (!class->values || !class->indices || !class->taken || !class->mean || !class->sum ||
-        !class->target || !class->nearest || !class->scratch)
+    if (!class->values || !class->taken || !class->mean || !class->sum || !class->target ||
+        !class->nearest || !class->scratch)
         return error_memory("the series of a class");
-    for (size_t i = 0; i < count; i++) {
-        if ((size_t)labels[i] != class->label)
-            continue;
-        memcpy(class->values + class->count * dimension, points + i * dimension,
-               dimension * sizeof *points);
+    for (size_t i = 0; i < members; i++) {
+        const float *point = points + class->indices[i] * dimension;
+
+        memcpy(class->values + i * dimension, point, dimension * sizeof *point);
         for (size_t d = 0; d < dimension; d++)
-            class->mean[d] += (double)points[i * dimension + d];
-        class->indices[class->count++] = i;
+            class->mean[d] += (double)point[d];
     }
     for (size_t d = 0; d < dimension; d++)
         class->mean[d] /= (double)(members ? members : 1);
@@ -176,15 +173,17 @@ struct error *coreset_select(const float *points, size_t count, size_t dimension
                              const int32_t *labels, size_t classes,
                              const struct coreset_options *options, size_t *chosen)
 {
-    for (size_t label = 0; label < classes; label++) {
-        struct class_points class = {.label = label};
-        struct error *error = class_gather(points, count, dimension, labels, &class);
+    struct class_lists lists;
+    struct error *error = class_lists_make(labels, count, classes, &lists);
 
+    for (size_t label = 0; !error && label < classes; label++) {
+        struct class_points class = {.label = label};
+
+        error = class_gather(points, dimension, &lists, &class);
         if (!error)
             error = select_of_class(&class, options, chosen + label * options->per_class);
         class_free(&class);
-        if (error)
-            return error;
     }
-    return NULL;
+    class_lists_free(&lists);
+    return error;
 }

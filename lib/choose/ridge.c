@@ -5,7 +5,7 @@
  * Or every feature has one:
  *     w = (X_c' X_c + ridge)^-1 X_c' T_c,             answers  X w.
  * The first solves for as many weights as series are chosen, the second for as many as there are
- * features; a set with many more series than features would take hours with the first.
+ * features; a dataset with many more series than features would take hours with the first.
  *
  * The answers themselves are not needed, only how far they are from the targets.  With R for the
  * matrix that the answers come from,
@@ -21,21 +21,21 @@
 
 #include "base/dense.h"
 #include "base/random.h"
+#include "data/classes.h"
 
-/* Of the mean square of a candidate's features: the ridge, which stands for what the rest of a
- * student adds, and the product of constant features, which stands for its bias. */
+/* Both relative to the mean squared norm of the features: the ridge penalty, and the square of the
+ * bias feature. */
 static const double ridge_share = 0.07, constant_share = 0.01;
 
 /* A fifth of all tries are draws, the others exchanges.  Fewer of many series. */
 static const double work_limit = 4e9;
 enum { MOST_TRIES = 4000, LEAST_TRIES = 20, DRAWS = 5 };
 
-struct explain {
-    const struct explain_candidates *candidates;
+struct ridge_choice {
+    const struct ridge_candidates *candidates;
     size_t per_class;
     size_t chosen_count; /* n */
-    size_t *members;     /* candidates, class by class */
-    size_t *first;       /* (V + 1): where each class begins there */
+    struct class_lists lists;
     bool by_features;    /* features have the weights, not series */
     size_t weight_count; /* m: K + 1 features with the constant one, or n series */
     double *features;    /* (N, K + 1) */
@@ -79,14 +79,14 @@ static void multiply(size_t m, size_t n, size_t k, const double *a, const double
 }
 
 /* Features in doubles, with the constant one.  Returns the mean square of a candidate's. */
-static double fill_features(struct explain *explain)
+static double fill_features(struct ridge_choice *choice)
 {
-    const struct explain_candidates *c = explain->candidates;
+    const struct ridge_candidates *c = choice->candidates;
     size_t row = c->columns + 1;
     double mean = 0;
 
     for (size_t i = 0; i < c->count; i++) {
-        double *own = explain->features + i * row, sum = 0;
+        double *own = choice->features + i * row, sum = 0;
 
         for (size_t k = 0; k < c->columns; k++) {
             own[k] = c->features[i * c->columns + k];
@@ -96,30 +96,29 @@ static double fill_features(struct explain *explain)
     }
     mean = mean > 0 ? mean : 1;
     for (size_t i = 0; i < c->count; i++)
-        explain->features[i * row + c->columns] = sqrt(constant_share * mean);
+        choice->features[i * row + c->columns] = sqrt(constant_share * mean);
     return mean;
 }
 
-static void prepare(struct explain *explain)
+static void prepare(struct ridge_choice *choice)
 {
-    const struct explain_candidates *c = explain->candidates;
+    const struct ridge_candidates *c = choice->candidates;
     size_t row = c->columns + 1;
 
-    explain->ridge = ridge_share * fill_features(explain);
-    if (explain->by_features) {
-        multiply_columns(row, row, c->count, explain->features, explain->features,
-                         explain->squares);
-        multiply(c->classes, row, c->count, explain->targets, explain->features, explain->sides);
+    choice->ridge = ridge_share * fill_features(choice);
+    if (choice->by_features) {
+        multiply_columns(row, row, c->count, choice->features, choice->features, choice->squares);
+        multiply(c->classes, row, c->count, choice->targets, choice->features, choice->sides);
     } else {
-        dense_gram(c->count, row, explain->features, explain->kernel);
-        dense_gram(c->count, c->count, explain->kernel, explain->squares);
-        multiply(c->classes, c->count, c->count, explain->targets, explain->kernel, explain->sides);
+        dense_gram(c->count, row, choice->features, choice->kernel);
+        dense_gram(c->count, c->count, choice->kernel, choice->squares);
+        multiply(c->classes, c->count, c->count, choice->targets, choice->kernel, choice->sides);
     }
 }
 
-static void centre_targets(struct explain *explain)
+static void centre_targets(struct ridge_choice *choice)
 {
-    const struct explain_candidates *c = explain->candidates;
+    const struct ridge_candidates *c = choice->candidates;
     double sum = 0;
 
     for (size_t i = 0; i < c->count; i++) {
@@ -131,101 +130,84 @@ static void centre_targets(struct explain *explain)
         for (size_t v = 0; v < c->classes; v++) {
             double target = logits[v] - mean;
 
-            explain->targets[v * c->count + i] = target;
+            choice->targets[v * c->count + i] = target;
             sum += target * target;
         }
     }
-    explain->total = sum;
+    choice->total = sum;
 }
 
-static void sort_by_class(struct explain *explain)
+static size_t wanted(const struct ridge_choice *choice, size_t label)
 {
-    const struct explain_candidates *c = explain->candidates;
-    size_t filled = 0;
+    size_t there = class_size(&choice->lists, label);
 
-    for (size_t v = 0; v < c->classes; v++) {
-        explain->first[v] = filled;
-        for (size_t i = 0; i < c->count; i++)
-            if ((size_t)c->labels[i] == v)
-                explain->members[filled++] = i;
-    }
-    explain->first[c->classes] = filled;
+    return there < choice->per_class ? there : choice->per_class;
 }
 
-static size_t wanted(const struct explain *explain, size_t label)
+static void choice_free(struct ridge_choice *choice)
 {
-    size_t there = explain->first[label + 1] - explain->first[label];
-
-    return there < explain->per_class ? there : explain->per_class;
+    class_lists_free(&choice->lists);
+    free(choice->features);
+    free(choice->targets);
+    free(choice->kernel);
+    free(choice->squares);
+    free(choice->sides);
+    free(choice->matrix);
+    free(choice->square);
+    free(choice->weights);
+    free(choice->product);
+    free(choice->chosen_targets);
+    free(choice->taken);
 }
 
-static void explain_free(struct explain *explain)
-{
-    free(explain->members);
-    free(explain->first);
-    free(explain->features);
-    free(explain->targets);
-    free(explain->kernel);
-    free(explain->squares);
-    free(explain->sides);
-    free(explain->matrix);
-    free(explain->square);
-    free(explain->weights);
-    free(explain->product);
-    free(explain->chosen_targets);
-    free(explain->taken);
-}
-
-/* NULL if the size of the array overflows, too. */
+/* NULL also if the size of the array overflows. */
 static double *make_array(size_t rows, size_t columns)
 {
     return calloc(rows + 1, (columns + 1) * sizeof(double));
 }
 
 /* Which form, and the memory for it. */
-static struct error *choose_form(struct explain *explain)
+static struct error *choose_form(struct ridge_choice *choice)
 {
-    const struct explain_candidates *c = explain->candidates;
+    const struct ridge_candidates *c = choice->candidates;
     size_t row = c->columns + 1, n = 0, m, all;
 
     for (size_t v = 0; v < c->classes; v++)
-        n += wanted(explain, v);
-    explain->chosen_count = n;
-    explain->by_features = n > 2 * c->columns;
-    explain->weight_count = m = explain->by_features ? row : n;
-    all = explain->by_features ? row : c->count;
+        n += wanted(choice, v);
+    choice->chosen_count = n;
+    choice->by_features = n > 2 * c->columns;
+    choice->weight_count = m = choice->by_features ? row : n;
+    all = choice->by_features ? row : c->count;
     TRY(dense_open(c->count > row ? c->count : row));
-    explain->features = make_array(c->count, row);
-    explain->kernel = explain->by_features ? NULL : make_array(all, all);
-    explain->squares = make_array(all, all);
-    explain->sides = make_array(c->classes, all);
-    explain->matrix = make_array(m, m);
-    explain->square = explain->by_features ? NULL : make_array(m, m);
-    explain->weights = make_array(c->classes, m);
-    explain->product = make_array(c->classes, m);
-    explain->chosen_targets = explain->by_features ? make_array(c->classes, n) : NULL;
-    explain->taken = explain->by_features ? make_array(n, row) : NULL;
-    if (!explain->features || !explain->squares || !explain->sides || !explain->matrix ||
-        !explain->weights || !explain->product ||
-        (explain->by_features ? !explain->chosen_targets || !explain->taken
-                              : !explain->kernel || !explain->square))
+    choice->features = make_array(c->count, row);
+    choice->kernel = choice->by_features ? NULL : make_array(all, all);
+    choice->squares = make_array(all, all);
+    choice->sides = make_array(c->classes, all);
+    choice->matrix = make_array(m, m);
+    choice->square = choice->by_features ? NULL : make_array(m, m);
+    choice->weights = make_array(c->classes, m);
+    choice->product = make_array(c->classes, m);
+    choice->chosen_targets = choice->by_features ? make_array(c->classes, n) : NULL;
+    choice->taken = choice->by_features ? make_array(n, row) : NULL;
+    if (!choice->features || !choice->squares || !choice->sides || !choice->matrix ||
+        !choice->weights || !choice->product ||
+        (choice->by_features ? !choice->chosen_targets || !choice->taken
+                             : !choice->kernel || !choice->square))
         return error_memory("the choice of series");
     return NULL;
 }
 
-static struct error *explain_make(const struct explain_candidates *c, size_t per_class,
-                                  struct explain *explain)
+static struct error *choice_make(const struct ridge_candidates *c, size_t per_class,
+                                 struct ridge_choice *choice)
 {
-    *explain = (struct explain){.candidates = c, .per_class = per_class};
-    explain->members = calloc(c->count + 1, sizeof *explain->members);
-    explain->first = calloc(c->classes + 1, sizeof *explain->first);
-    explain->targets = make_array(c->classes, c->count);
-    if (!explain->members || !explain->first || !explain->targets)
+    *choice = (struct ridge_choice){.candidates = c, .per_class = per_class};
+    choice->targets = make_array(c->classes, c->count);
+    if (!choice->targets)
         return error_memory("the choice of series");
-    sort_by_class(explain);
-    TRY(choose_form(explain));
-    centre_targets(explain);
-    prepare(explain);
+    TRY(class_lists_make(c->labels, c->count, c->classes, &choice->lists));
+    TRY(choose_form(choice));
+    centre_targets(choice);
+    prepare(choice);
     return NULL;
 }
 
@@ -250,100 +232,101 @@ static void take_columns(const double *whole, size_t rows, size_t count, const s
 }
 
 /* The matrix, without the ridge, and the right-hand sides, in place of the weights. */
-static void fill_by_series(struct explain *explain, const size_t *chosen)
+static void fill_by_series(struct ridge_choice *choice, const size_t *chosen)
 {
-    const struct explain_candidates *c = explain->candidates;
+    const struct ridge_candidates *c = choice->candidates;
 
-    take_square(explain->kernel, c->count, chosen, explain->chosen_count, explain->matrix);
-    take_columns(explain->targets, c->classes, c->count, chosen, explain->chosen_count,
-                 explain->weights);
+    take_square(choice->kernel, c->count, chosen, choice->chosen_count, choice->matrix);
+    take_columns(choice->targets, c->classes, c->count, chosen, choice->chosen_count,
+                 choice->weights);
 }
 
-static void fill_by_features(struct explain *explain, const size_t *chosen)
+static void fill_by_features(struct ridge_choice *choice, const size_t *chosen)
 {
-    const struct explain_candidates *c = explain->candidates;
-    size_t n = explain->chosen_count, m = explain->weight_count;
+    const struct ridge_candidates *c = choice->candidates;
+    size_t n = choice->chosen_count, m = choice->weight_count;
 
     for (size_t s = 0; s < n; s++)
-        memcpy(explain->taken + s * m, explain->features + chosen[s] * m, m * sizeof(double));
-    take_columns(explain->targets, c->classes, c->count, chosen, n, explain->chosen_targets);
-    multiply_columns(m, m, n, explain->taken, explain->taken, explain->matrix);
-    multiply(c->classes, m, n, explain->chosen_targets, explain->taken, explain->weights);
+        memcpy(choice->taken + s * m, choice->features + chosen[s] * m, m * sizeof(double));
+    take_columns(choice->targets, c->classes, c->count, chosen, n, choice->chosen_targets);
+    multiply_columns(m, m, n, choice->taken, choice->taken, choice->matrix);
+    multiply(c->classes, m, n, choice->chosen_targets, choice->taken, choice->weights);
 }
 
 /* w' S w - 2 side' w, over all classes. */
-static double quadratic(struct explain *explain, const size_t *chosen)
+static double quadratic(struct ridge_choice *choice, const size_t *chosen)
 {
-    const struct explain_candidates *c = explain->candidates;
-    size_t m = explain->weight_count, size = c->classes * m;
-    const double *square = explain->squares, *sides = explain->sides;
+    const struct ridge_candidates *c = choice->candidates;
+    size_t m = choice->weight_count, size = c->classes * m;
+    const double *square = choice->squares, *sides = choice->sides;
     double sum;
 
-    if (!explain->by_features) {
-        take_square(explain->squares, c->count, chosen, m, explain->square);
-        square = explain->square;
+    if (!choice->by_features) {
+        take_square(choice->squares, c->count, chosen, m, choice->square);
+        square = choice->square;
     }
-    multiply(c->classes, m, m, explain->weights, square, explain->product);
-    sum = dense_dot(size, explain->weights, explain->product);
-    if (!explain->by_features) {
-        take_columns(explain->sides, c->classes, c->count, chosen, m, explain->product);
-        sides = explain->product;
+    multiply(c->classes, m, m, choice->weights, square, choice->product);
+    sum = dense_dot(size, choice->weights, choice->product);
+    if (!choice->by_features) {
+        take_columns(choice->sides, c->classes, c->count, chosen, m, choice->product);
+        sides = choice->product;
     }
-    return sum - 2 * dense_dot(size, explain->weights, sides);
+    return sum - 2 * dense_dot(size, choice->weights, sides);
 }
 
 /* How far the regression on those chosen is from the teacher, as a share of the variance. */
-static double judge(struct explain *explain, const size_t *chosen)
+static double judge(struct ridge_choice *choice, const size_t *chosen)
 {
-    size_t m = explain->weight_count;
+    size_t m = choice->weight_count;
     double left;
 
-    if (explain->by_features)
-        fill_by_features(explain, chosen);
+    if (choice->by_features)
+        fill_by_features(choice, chosen);
     else
-        fill_by_series(explain, chosen);
+        fill_by_series(choice, chosen);
     for (size_t j = 0; j < m; j++)
-        explain->matrix[j * m + j] += explain->ridge;
-    if (!dense_cholesky(m, explain->matrix)) /* of what is not finite */
+        choice->matrix[j * m + j] += choice->ridge;
+    if (!dense_cholesky(m, choice->matrix)) /* of what is not finite */
         return INFINITY;
-    dense_cholesky_solve(m, explain->candidates->classes, explain->matrix, explain->weights);
-    left = explain->total + quadratic(explain, chosen);
-    return explain->total > 0 ? fmax(0, left / explain->total) : 0;
+    dense_cholesky_solve(m, choice->candidates->classes, choice->matrix, choice->weights);
+    left = choice->total + quadratic(choice, chosen);
+    return choice->total > 0 ? fmax(0, left / choice->total) : 0;
 }
 
 /* ---- Choosing ---- */
 
 /* chosen (n): candidates of class 0, then of class 1, ... */
-static void draw(struct explain *explain, struct random_stream *stream, size_t *chosen)
+static void draw(struct ridge_choice *choice, struct random_stream *stream, size_t *chosen)
 {
-    for (size_t v = 0; v < explain->candidates->classes; v++) {
-        size_t *members = explain->members + explain->first[v], take = wanted(explain, v);
+    for (size_t v = 0; v < choice->candidates->classes; v++) {
+        size_t *members = class_members(&choice->lists, v), take = wanted(choice, v);
 
-        random_shuffle(stream, members, explain->first[v + 1] - explain->first[v]);
+        random_shuffle(stream, members, class_size(&choice->lists, v));
         memcpy(chosen, members, take * sizeof *chosen);
         chosen += take;
     }
 }
 
 /* Puts another series of its class in the place of a chosen one; false if there is none. */
-static bool exchange(const struct explain *explain, struct random_stream *stream, size_t *chosen)
+static bool exchange(const struct ridge_choice *choice, struct random_stream *stream,
+                     size_t *chosen)
 {
-    size_t at = random_below(stream, explain->chosen_count);
-    size_t label = (size_t)explain->candidates->labels[chosen[at]];
-    size_t first = explain->first[label], count = explain->first[label + 1] - first;
-    size_t other = explain->members[first + random_below(stream, count)];
+    size_t at = random_below(stream, choice->chosen_count);
+    size_t label = (size_t)choice->candidates->labels[chosen[at]];
+    size_t among = random_below(stream, class_size(&choice->lists, label));
+    size_t other = class_members(&choice->lists, label)[among];
 
-    for (size_t i = 0; i < explain->chosen_count; i++)
+    for (size_t i = 0; i < choice->chosen_count; i++)
         if (chosen[i] == other)
             return false;
     chosen[at] = other;
     return true;
 }
 
-static size_t count_tries(const struct explain *explain)
+static size_t count_tries(const struct ridge_choice *choice)
 {
-    double n = (double)explain->chosen_count, count = (double)explain->candidates->count;
-    double classes = (double)explain->candidates->classes;
+    double n = (double)choice->chosen_count, count = (double)choice->candidates->count;
+    double classes = (double)choice->candidates->classes;
     double tries = work_limit / (n * n * n / 3 + 2 * classes * n * (n + count) + 1);
 
     if (tries > MOST_TRIES)
@@ -352,53 +335,53 @@ static size_t count_tries(const struct explain *explain)
 }
 
 /* best (n) of all tries. */
-static double search(struct explain *explain, struct random_stream *stream, size_t *best,
+static double search(struct ridge_choice *choice, struct random_stream *stream, size_t *best,
                      size_t *tried)
 {
-    size_t bytes = explain->chosen_count * sizeof *best, tries = count_tries(explain);
+    size_t bytes = choice->chosen_count * sizeof *best, tries = count_tries(choice);
     double least = INFINITY;
 
     for (size_t try = 0; try < tries; try++) {
-        double apart;
+        double distance;
 
         if (try < tries / DRAWS + 1) {
-            draw(explain, stream, tried);
+            draw(choice, stream, tried);
         } else {
             memcpy(tried, best, bytes);
-            if (!exchange(explain, stream, tried))
+            if (!exchange(choice, stream, tried))
                 continue;
         }
-        apart = judge(explain, tried);
-        if (apart < least || try == 0) {
-            least = apart;
+        distance = judge(choice, tried);
+        if (distance < least || try == 0) {
+            least = distance;
             memcpy(best, tried, bytes);
         }
     }
     return least;
 }
 
-struct error *explain_choose(const struct explain_candidates *candidates, size_t per_class,
-                             uint64_t seed, size_t *chosen, double *apart)
+struct error *ridge_choose(const struct ridge_candidates *candidates, size_t per_class,
+                           uint64_t seed, size_t *chosen, double *unexplained)
 {
     struct random_stream stream = random_stream(seed, RANDOM_SYNTHESISE, UINT32_MAX);
-    struct explain explain;
-    struct error *error = explain_make(candidates, per_class, &explain);
-    size_t *best = calloc(2 * explain.chosen_count + 1, sizeof *best), *next = best;
+    struct ridge_choice choice;
+    struct error *error = choice_make(candidates, per_class, &choice);
+    size_t *best = calloc(2 * choice.chosen_count + 1, sizeof *best), *next = best;
     double least = INFINITY;
 
     if (!error && !best)
         error = error_memory("the choice of series");
     if (!error)
-        least = search(&explain, &stream, best, best + explain.chosen_count);
+        least = search(&choice, &stream, best, best + choice.chosen_count);
     for (size_t v = 0; !error && v < candidates->classes; v++) {
-        size_t take = wanted(&explain, v);
+        size_t take = wanted(&choice, v);
 
         for (size_t i = 0; i < per_class; i++)
             chosen[v * per_class + i] = i < take ? *next++ : SIZE_MAX;
     }
-    if (apart)
-        *apart = least;
+    if (unexplained)
+        *unexplained = least;
     free(best);
-    explain_free(&explain);
+    choice_free(&choice);
     return error;
 }

@@ -5,24 +5,32 @@
 #include <string.h>
 
 #include "base/random.h"
-#include "data/scale.h"
+#include "choose/coreset.h"
 #include "choose/kmeans.h"
+#include "data/classes.h"
+#include "data/scale.h"
 
 static const double repeat_noise = 0.1;
 enum { KMEANS_ITERATIONS = 300 };
 
 struct start {
     const struct dataset *set;
+    const struct start_options *options;
     struct scale scale; /* mean and deviation of the channels */
+    struct class_lists lists;
     size_t per_class;
     size_t series; /* floats of one */
-    float *x;      /* (per_class, V, C, L) */
+    float *x;
     size_t repeated;
 };
 
+/* Where series number `round` of a class goes. */
 static float *place(const struct start *start, size_t round, size_t label)
 {
-    return start->x + (round * start->set->classes + label) * start->series;
+    size_t at = start->options->by_class ? label * start->per_class + round
+                                         : round * start->set->classes + label;
+
+    return start->x + at * start->series;
 }
 
 /* x += weight * mean + noise * N(0, deviation), channel by channel. */
@@ -46,7 +54,7 @@ static bool is_taken(const struct start *start, size_t rounds, size_t label, con
     return false;
 }
 
-/* The first `filled` rounds have series; the others take them again, under noise. */
+/* The first `filled` rounds have series; the others repeat them with noise added. */
 static void repeat(struct start *start, size_t label, size_t filled, struct random_stream *stream)
 {
     for (size_t round = filled; round < start->per_class; round++) {
@@ -58,7 +66,7 @@ static void repeat(struct start *start, size_t label, size_t filled, struct rand
     }
 }
 
-/* Takes those of the points that are not there yet, in order. */
+/* Takes the points in order, each of which is not there yet. */
 static void take_distinct(struct start *start, size_t label, const float *points,
                           const size_t *order, size_t count, struct random_stream *stream)
 {
@@ -100,8 +108,10 @@ static struct error *start_at_centres(struct start *start, size_t label, const s
 }
 
 static struct error *start_class(struct start *start, enum start_kind kind, size_t label,
-                                 size_t *members, size_t count, struct random_stream *stream)
+                                 struct random_stream *stream)
 {
+    size_t *members = class_members(&start->lists, label), count = class_size(&start->lists, label);
+
     if (kind == START_NOISE) {
         for (size_t round = 0; round < start->per_class; round++)
             add_noise(start, stream, 1, 1, place(start, round, label));
@@ -116,28 +126,98 @@ static struct error *start_class(struct start *start, enum start_kind kind, size
     return NULL;
 }
 
-struct error *start_series(const struct dataset *set, enum start_kind kind, size_t per_class,
-                           uint64_t seed, float *x, size_t *repeated)
+/* ---- Nearest to centres ---- */
+
+/* Whether a class has `wanted` series of which none is a copy of another.  distinct: as many
+ * numbers. */
+static bool class_has(const struct start *start, size_t label, size_t wanted, size_t *distinct)
 {
-    struct start start = {
-        .set = set, .per_class = per_class, .series = set->channels * set->length, .x = x};
-    size_t *members = malloc(set->count * sizeof *members);
-    struct error *error = members ? NULL : error_memory("the series of a class");
+    const size_t *members = class_members(&start->lists, label);
+    size_t found = 0;
 
-    memset(x, 0, per_class * set->classes * start.series * sizeof *x);
-    if (!error)
-        error = scale_fit(set, &start.scale);
-    for (size_t label = 0; !error && label < set->classes; label++) {
-        struct random_stream stream = random_stream(seed, RANDOM_SYNTHESISE, label);
-        size_t count = 0;
+    for (size_t m = 0; m < class_size(&start->lists, label) && found < wanted; m++) {
+        const float *x = start->set->x + members[m] * start->series;
+        size_t other = 0;
 
-        for (size_t i = 0; i < set->count; i++)
-            if ((size_t)set->y[i] == label)
-                members[count++] = i;
-        error = start_class(&start, kind, label, members, count, &stream);
+        while (other < found && memcmp(x, start->set->x + distinct[other] * start->series,
+                                       start->series * sizeof *x) != 0)
+            other++;
+        if (other == found)
+            distinct[found++] = members[m];
     }
+    return found == wanted;
+}
+
+static struct error *check_distinct(const struct start *start, bool *enough)
+{
+    size_t *distinct = calloc(start->per_class, sizeof *distinct);
+
+    if (!distinct)
+        return error_memory("the first series");
+    *enough = true;
+    for (size_t v = 0; *enough && v < start->set->classes; v++)
+        *enough = class_has(start, v, start->per_class, distinct);
+    free(distinct);
+    return NULL;
+}
+
+static struct error *start_nearest(const struct start *start)
+{
+    const struct start_options *options = start->options;
+    const struct dataset *set = start->set;
+    struct coreset_options coreset = {
+        .method = CORESET_KMEANS, .per_class = options->per_class, .seed = options->seed};
+    size_t *chosen = calloc(set->classes, options->per_class * sizeof *chosen);
+    struct error *error = chosen ? NULL : error_memory("the first series");
+
+    if (!error)
+        error = coreset_select(options->points ? options->points : set->x, set->count,
+                               options->points ? options->dimension : start->series, set->y,
+                               set->classes, &coreset, chosen);
+    for (size_t v = 0; !error && v < set->classes; v++)
+        for (size_t i = 0; i < start->per_class; i++)
+            memcpy(place(start, i, v), set->x + chosen[v * start->per_class + i] * start->series,
+                   start->series * sizeof *set->x);
+    free(chosen);
+    return error;
+}
+
+/* ---- All classes ---- */
+
+static struct error *fill(struct start *start)
+{
+    const struct dataset *set = start->set;
+    enum start_kind kind = start->options->kind;
+    bool enough = false;
+
+    TRY(scale_fit(set, &start->scale));
+    TRY(class_lists_make(set->y, set->count, set->classes, &start->lists));
+    if (kind == START_NEAREST)
+        TRY(check_distinct(start, &enough));
+    if (enough)
+        return start_nearest(start);
+    for (size_t label = 0; label < set->classes; label++) {
+        struct random_stream stream = random_stream(start->options->seed, RANDOM_SYNTHESISE, label);
+
+        TRY(start_class(start, kind, label, &stream));
+    }
+    return NULL;
+}
+
+struct error *start_series(const struct dataset *set, const struct start_options *options, float *x,
+                           size_t *repeated)
+{
+    struct start start = {.set = set,
+                          .options = options,
+                          .per_class = options->per_class,
+                          .series = set->channels * set->length,
+                          .x = x};
+    struct error *error;
+
+    memset(x, 0, options->per_class * set->classes * start.series * sizeof *x);
+    error = fill(&start);
     *repeated = start.repeated;
     scale_free(&start.scale);
-    free(members);
+    class_lists_free(&start.lists);
     return error;
 }

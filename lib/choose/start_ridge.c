@@ -1,5 +1,5 @@
-/* The chosen series make a small set of their own, from which the start is taken as from any set:
- * so a class that has too few is treated alike. */
+/* The chosen series make a small dataset of their own, from which the start is taken as from any
+ * other, so that a class with too few series is treated in the same way. */
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
@@ -7,6 +7,7 @@
 #include "base/random.h"
 #include "choose/ridge.h"
 #include "choose/start.h"
+#include "data/classes.h"
 
 enum { CANDIDATES = 1000 };
 
@@ -33,19 +34,16 @@ static struct error *draw_candidates(const struct dataset *set, size_t most, uin
                                      struct dataset *taken)
 {
     size_t series = set->channels * set->length, filled = 0;
-    size_t *order = calloc(set->count + 1, sizeof *order);
-    struct error *error = order ? NULL : error_memory("the order of the series");
+    struct class_lists lists;
+    struct error *error = class_lists_make(set->y, set->count, set->classes, &lists);
     size_t room = set->count / set->classes >= most ? most * set->classes : set->count;
 
     if (!error)
         error = dataset_new(room, set->channels, set->length, set->classes, false, taken);
     for (size_t v = 0; !error && v < set->classes; v++) {
         struct random_stream stream = random_stream(seed, RANDOM_SYNTHESISE, v);
-        size_t count = 0, kept = 0;
+        size_t *order = class_members(&lists, v), count = class_size(&lists, v), kept = 0;
 
-        for (size_t i = 0; i < set->count; i++)
-            if ((size_t)set->y[i] == v)
-                order[count++] = i;
         random_shuffle(&stream, order, count);
         for (size_t i = 0; i < count && kept < most && filled < room; i++) {
             const float *x = set->x + order[i] * series;
@@ -57,7 +55,7 @@ static struct error *draw_candidates(const struct dataset *set, size_t most, uin
             kept++;
         }
     }
-    free(order);
+    class_lists_free(&lists);
     if (!error)
         taken->count = filled;
     return error;
@@ -69,17 +67,17 @@ static struct error *choose(const struct dataset *taken, const struct start_teac
     float *features = calloc(taken->count + 1, teacher->features * sizeof *features);
     float *logits = calloc(taken->count + 1, taken->classes * sizeof *logits);
     struct error *error = features && logits ? NULL : error_memory("the teacher's answers");
-    struct explain_candidates candidates = {.count = taken->count,
-                                            .columns = teacher->features,
-                                            .classes = taken->classes,
-                                            .features = features,
-                                            .logits = logits,
-                                            .labels = taken->y};
+    struct ridge_candidates candidates = {.count = taken->count,
+                                          .columns = teacher->features,
+                                          .classes = taken->classes,
+                                          .features = features,
+                                          .logits = logits,
+                                          .labels = taken->y};
 
     if (!error)
         error = teacher->answer(teacher->context, taken->count, taken->x, features, logits);
     if (!error)
-        error = explain_choose(&candidates, per_class, seed, chosen, NULL);
+        error = ridge_choose(&candidates, per_class, seed, chosen, NULL);
     free(features);
     free(logits);
     return error;
@@ -107,21 +105,24 @@ static struct error *keep_chosen(struct dataset *taken, const size_t *chosen, si
     return NULL;
 }
 
-struct error *start_explaining(const struct dataset *set, const struct start_teacher *teacher,
-                               size_t per_class, uint64_t seed, float *x, size_t *repeated)
+struct error *start_ridge(const struct dataset *set, const struct start_teacher *teacher,
+                          const struct start_options *options, float *x, size_t *repeated)
 {
+    struct start_options drawn = *options;
+    size_t per_class = options->per_class;
     size_t *chosen = calloc(set->classes, per_class * sizeof *chosen);
     struct error *error = chosen ? NULL : error_memory("the chosen series");
     struct dataset taken = {0};
 
     if (!error)
-        error = draw_candidates(set, most_of_class(set, per_class), seed, &taken);
+        error = draw_candidates(set, most_of_class(set, per_class), options->seed, &taken);
     if (!error)
-        error = choose(&taken, teacher, per_class, seed, chosen);
+        error = choose(&taken, teacher, per_class, options->seed, chosen);
     if (!error)
         error = keep_chosen(&taken, chosen, set->classes * per_class);
+    drawn.kind = START_REAL;
     if (!error)
-        error = start_series(&taken, START_REAL, per_class, seed, x, repeated);
+        error = start_series(&taken, &drawn, x, repeated);
     dataset_free(&taken);
     free(chosen);
     return error;

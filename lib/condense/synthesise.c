@@ -19,7 +19,7 @@
 struct synthesis_options synthesis_defaults(void)
 {
     return (struct synthesis_options){.per_class = 10,
-                                      .start = START_EXPLAIN,
+                                      .start = START_RIDGE,
                                       .steps = 2000,
                                       .rate = 0.05,
                                       .objective = objective_defaults()};
@@ -386,11 +386,12 @@ static struct error *start(struct synthesis *synthesis, const struct dataset *se
     struct start_teacher teacher = {
         .features = synthesis->objective.guide->features, .answer = answer, .context = synthesis};
 
-    if (options->start == START_EXPLAIN && teacher.features)
-        return start_explaining(set, &teacher, options->per_class, options->seed, synthesis->x,
-                                repeated);
-    return start_series(set, options->start, options->per_class, options->seed, synthesis->x,
-                        repeated);
+    struct start_options first = {
+        .kind = options->start, .per_class = options->per_class, .seed = options->seed};
+
+    if (options->start == START_RIDGE && teacher.features)
+        return start_ridge(set, &teacher, &first, synthesis->x, repeated);
+    return start_series(set, &first, synthesis->x, repeated);
 }
 
 /* ---- All of it ---- */
@@ -438,7 +439,7 @@ static struct error *check_shapes(const struct dataset *set, const struct guide 
                           "and %zu",
                           guide->channels, guide->length, set->channels, set->length);
     if (guide->classes != set->classes)
-        return error_make("the teacher knows %zu classes, the set has %zu", guide->classes,
+        return error_make("the teacher knows %zu classes, the dataset has %zu", guide->classes,
                           set->classes);
     return NULL;
 }

@@ -42,8 +42,8 @@ struct synthesis_options synthesis_defaults(void);
 size_t synthesis_steps(const struct synthesis_options *options);
 
 struct synthesis_result {
-    struct objective_value first,
-        best;         /* means over the batches: at the start, at the lowest loss */
+    /* Means over the batches: at the start, and at the lowest loss. */
+    struct objective_value first, best;
     double best_step; /* mean over the batches */
     size_t repeated;  /* series that start from another one, see start.h */
 };

@@ -9,6 +9,7 @@
 #include "base/nearest.h"
 #include "base/parallel.h"
 #include "base/random.h"
+#include "data/classes.h"
 
 /* One class at work. */
 struct oversampling {
@@ -162,7 +163,7 @@ static struct error *copy_originals(const struct dataset *dataset, const size_t 
 
     for (size_t v = 0; v < dataset->classes; v++) {
         if (__builtin_add_overflow(total, missing_of(counts[v], target), &total))
-            return error_memory("the balanced set");
+            return error_memory("the balanced dataset");
     }
     TRY(dataset_new(total, dataset->channels, dataset->length, dataset->classes,
                     dataset->soft != NULL, balanced));
@@ -177,18 +178,14 @@ static struct error *copy_originals(const struct dataset *dataset, const size_t 
 }
 
 static struct error *fill(const struct dataset *dataset, const struct balance_options *options,
-                          size_t *counts, size_t *members, struct dataset *balanced)
+                          const struct class_lists *lists, size_t *counts, struct dataset *balanced)
 {
-    size_t target = options->target, next = dataset->count;
+    size_t target = options->target ? options->target : lists->largest, next = dataset->count;
 
-    if (!counts || !members)
-        return error_memory("class counts");
     if (options->neighbours == 0 || options->neighbours > BALANCE_MOST_NEIGHBOURS)
         return error_make("%zu neighbours; 1 to %d can be used", options->neighbours,
                           BALANCE_MOST_NEIGHBOURS);
     dataset_class_counts(dataset, counts);
-    for (size_t v = 0; options->target == 0 && v < dataset->classes; v++)
-        target = counts[v] > target ? counts[v] : target;
     TRY(copy_originals(dataset, counts, target, balanced));
     for (size_t v = 0; v < dataset->classes; v++) {
         struct oversampling work = {
@@ -196,17 +193,14 @@ static struct error *fill(const struct dataset *dataset, const struct balance_op
             .options = options,
             .to = balanced,
             .label = v,
-            .members = members,
+            .members = class_members(lists, v),
+            .count = counts[v],
             .first = next,
             .missing = missing_of(counts[v], target),
         };
 
         if (work.missing == 0)
             continue;
-        for (size_t i = 0; i < dataset->count; i++) {
-            if ((size_t)dataset->y[i] == v)
-                members[work.count++] = i;
-        }
         TRY(oversample(&work));
         next += work.missing;
     }
@@ -217,13 +211,16 @@ struct error *balance(const struct dataset *dataset, const struct balance_option
                       struct dataset *balanced)
 {
     size_t *counts = calloc(dataset->classes, sizeof *counts);
-    size_t *members = calloc(dataset->count, sizeof *members);
-    struct error *error;
+    struct class_lists lists = {0};
+    struct error *error = counts ? NULL : error_memory("class counts");
 
     memset(balanced, 0, sizeof *balanced);
-    error = fill(dataset, options, counts, members, balanced);
+    if (!error)
+        error = class_lists_make(dataset->y, dataset->count, dataset->classes, &lists);
+    if (!error)
+        error = fill(dataset, options, &lists, counts, balanced);
     free(counts);
-    free(members);
+    class_lists_free(&lists);
     if (error)
         dataset_free(balanced);
     return error;

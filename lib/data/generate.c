@@ -278,7 +278,7 @@ static struct error *fill(struct generator *generator)
 static struct error *check_options(const struct generate_options *options)
 {
     if (options->count == 0 || options->channels == 0 || options->classes == 0)
-        return error_make("a set needs at least one series, one channel and one class");
+        return error_make("a dataset needs at least one series, one channel and one class");
     if (options->first > SIZE_MAX - options->count)
         return error_make("too many series");
     if (options->kind != GENERATE_PLANTED && options->length < 16)

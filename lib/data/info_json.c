@@ -98,6 +98,7 @@ static void write_pool(struct json *json, const struct shapelet_pool *pool)
     json_size(json, "classes", pool->classes);
     json_bool(json, "length_normalised", pool->length_normalised);
     json_bool(json, "standardised", pool->standardised);
+    write_string(json, "quality", slp_quality_names[pool->quality]);
     json_open(json, "shapelets", '[');
     for (size_t i = 0; i < pool->count; i++) {
         const struct shapelet *shapelet = &pool->shapelets[i];
@@ -115,7 +116,7 @@ static void write_pool(struct json *json, const struct shapelet_pool *pool)
         else
             json_size(json, "window", shapelet->window);
         json_size(json, "source", shapelet->source);
-        json_real(json, "gain", (double)shapelet->gain);
+        json_real(json, slp_quality_names[pool->quality], (double)shapelet->quality);
         json_real(json, "threshold", (double)shapelet->threshold);
         json_close(json, '}');
     }

@@ -185,7 +185,7 @@ static void write_shapelet(FILE *stream, const struct shapelet *shapelet)
         snprintf(window, sizeof window, "%u", shapelet->window);
     fprintf(stream, "%7u %7u %7u %7d %7s %9llu %10.5g %10.5g\n", shapelet->channel, shapelet->start,
             shapelet->length, shapelet->label, window, (unsigned long long)shapelet->source,
-            (double)shapelet->gain, (double)shapelet->threshold);
+            (double)shapelet->quality, (double)shapelet->threshold);
 }
 
 static void write_pool(FILE *stream, const struct info *info, bool all)
@@ -203,8 +203,10 @@ static void write_pool(FILE *stream, const struct info *info, bool all)
                                     : "not divided by the length");
     fprintf(stream, "%-9s %s\n", "features",
             pool->standardised ? "distances, standardised" : "distances as they come");
+    if (pool->quality)
+        fprintf(stream, "%-9s %s\n", "quality", slp_quality_names[pool->quality]);
     fprintf(stream, "%-9s %7s %7s %7s %7s %7s %9s %10s %10s\n", "shapelet", "channel", "start",
-            "length", "class", "window", "source", "gain", "threshold");
+            "length", "class", "window", "source", pool->quality ? "quality" : "gain", "threshold");
     for (size_t i = 0; i < count; i++) {
         fprintf(stream, "%9zu ", i);
         write_shapelet(stream, &pool->shapelets[i]);

@@ -58,7 +58,7 @@ struct error *prune_choose(const struct dataset *dataset, const struct prune_opt
     bool *stays;
 
     if (!(options->ratio >= 0 && options->ratio < 1))
-        return error_make("a share of %g cannot be dropped: 0 up to below 1", options->ratio);
+        return error_make("--ratio must be at least 0 and below 1, not %g", options->ratio);
     if (!dataset->y && (!options->overall || options->per_class))
         return error_make("pruning class by class needs labels");
     order = calloc(dataset->count + 1, sizeof *order);

@@ -153,7 +153,7 @@ static struct error *change_all(const struct scale *scale, struct dataset *datas
     struct change change = {.scale = scale, .dataset = dataset, .undo = undo};
 
     if (dataset->channels != scale->channels)
-        return error_make("statistics of %zu channels, but the set has %zu", scale->channels,
+        return error_make("statistics of %zu channels, but the dataset has %zu", scale->channels,
                           dataset->channels);
     parallel_for(dataset->count, change_series, &change);
     return change.overflow ? error_make("scaled values are too large: wrong statistics?") : NULL;

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "base/random.h"
+#include "data/classes.h"
 #include "data/split_internal.h"
 
 enum { UNUSED = SPLIT_PARTS, COLUMNS };
@@ -295,22 +296,6 @@ struct error *split_shares(const size_t *class_counts, size_t classes,
 
 /* ---- Which series ---- */
 
-/* The series sorted by class, in the order of the set within each. */
-static void sort_by_class(const struct dataset *dataset, const size_t *counts, size_t *starts,
-                          size_t *members)
-{
-    size_t start = 0;
-
-    for (size_t v = 0; v < dataset->classes; v++) {
-        starts[v] = start;
-        start += counts[v];
-    }
-    for (size_t i = 0; i < dataset->count; i++)
-        members[starts[dataset->y[i]]++] = i;
-    for (size_t v = 0; v < dataset->classes; v++)
-        starts[v] -= counts[v];
-}
-
 /* Says for every series of class v which part it belongs to. */
 static void assign_class(const struct split_options *options, size_t v, size_t *members,
                          size_t count, const size_t *shares, unsigned char *parts)
@@ -347,10 +332,10 @@ static struct error *collect(const unsigned char *parts, size_t count, const siz
 
 /* Working memory of split_make. */
 struct work {
-    size_t *counts, *starts; /* of each class */
-    size_t *shares;          /* (classes, SPLIT_PARTS) */
-    size_t *members;         /* all series, sorted by class */
-    unsigned char *parts;    /* of each series */
+    size_t *counts; /* of each class */
+    size_t *shares; /* (classes, SPLIT_PARTS) */
+    struct class_lists lists;
+    unsigned char *parts; /* of each series */
 };
 
 static struct error *divide(const struct dataset *dataset, const struct split_options *options,
@@ -358,12 +343,12 @@ static struct error *divide(const struct dataset *dataset, const struct split_op
 {
     size_t totals[SPLIT_PARTS];
 
-    if (!work->counts || !work->starts || !work->shares || !work->members || !work->parts)
+    if (!work->counts || !work->shares || !work->parts)
         return error_memory("a split");
     TRY(split_totals(options, dataset->count, totals));
     dataset_class_counts(dataset, work->counts);
     TRY(split_shares(work->counts, dataset->classes, totals, work->shares));
-    sort_by_class(dataset, work->counts, work->starts, work->members);
+    TRY(class_lists_make(dataset->y, dataset->count, dataset->classes, &work->lists));
     memset(work->parts, UNUSED, dataset->count);
     if (options->by_group) {
         TRY(split_by_group(dataset, options, totals, work->parts));
@@ -375,7 +360,7 @@ static struct error *divide(const struct dataset *dataset, const struct split_op
         return collect(work->parts, dataset->count, totals, split);
     }
     for (size_t v = 0; v < dataset->classes; v++)
-        assign_class(options, v, work->members + work->starts[v], work->counts[v],
+        assign_class(options, v, class_members(&work->lists, v), work->counts[v],
                      work->shares + v * SPLIT_PARTS, work->parts);
     return collect(work->parts, dataset->count, totals, split);
 }
@@ -385,9 +370,7 @@ struct error *split_make(const struct dataset *dataset, const struct split_optio
 {
     struct work work = {
         .counts = calloc(dataset->classes, sizeof *work.counts),
-        .starts = calloc(dataset->classes, sizeof *work.starts),
         .shares = calloc(dataset->classes, SPLIT_PARTS * sizeof *work.shares),
-        .members = calloc(dataset->count, sizeof *work.members),
         .parts = malloc(dataset->count),
     };
     struct error *error;
@@ -395,9 +378,8 @@ struct error *split_make(const struct dataset *dataset, const struct split_optio
     memset(split, 0, sizeof *split);
     error = divide(dataset, options, &work, split);
     free(work.counts);
-    free(work.starts);
     free(work.shares);
-    free(work.members);
+    class_lists_free(&work.lists);
     free(work.parts);
     if (error)
         split_free(split);

@@ -64,7 +64,7 @@ static struct error *open_gpu(struct device *device)
     entry = dlsym(plugin, PLUGIN_ENTRY);
     memcpy(&open_plugin, &entry, sizeof open_plugin);
     if (!entry) {
-        error = error_make("the CUDA plug-in is none of shapecond: %s", dlerror());
+        error = error_make("not a shapecond plug-in: %s", dlerror());
     } else {
         *device = (struct device){0};
         if (open_plugin(SHAPECOND_INTERFACE, sizeof(struct backend), device, message,

@@ -30,11 +30,10 @@ struct expert_options {
     double decay;          /* weight decay */
     uint64_t seed;
     const struct backend *backend; /* where they are trained; NULL: the processor */
-    const char
-        *checkpoint; /* file that keeps the finished experts of an interrupted run, or NULL */
+    const char *checkpoint;        /* file of the finished experts of an interrupted run, or NULL */
 
-    /* Called after every epoch of every expert, from any thread, with the epochs that all have gone
-     * through, how many there are, and the loss of this one. */
+    /* Called after every epoch of every expert, from any thread, with the epochs done by all experts,
+     * the total, and the loss of this one. */
     void (*progress)(void *context, size_t done, size_t total, double loss);
     /* Called when the checkpoint ends in the middle of an expert, which is trained again. */
     void (*torn)(void *context, size_t expert);

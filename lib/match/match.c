@@ -3,117 +3,63 @@
  * condensation and in what the method keeps, and goes into the checkpoint. */
 #include "match/match.h"
 
+#include <assert.h>
 #include <math.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "data/scale.h"
-#include "eval/student.h"
-#include "match/method.h"
 #include "match/start.h"
 #include "nn/backend.h"
 #include "nn/checkpoint.h"
 #include "nn/memory.h"
 
-const char *const match_method_names[] = {"dc", "dsa", "dm", "mtt", "condtsc", "unroll", NULL};
-
-static const struct method *const methods[MATCH_METHODS] = {
-    [MATCH_DC] = &method_classwise,       [MATCH_DSA] = &method_classwise,
-    [MATCH_DM] = &method_classwise,       [MATCH_MTT] = &method_trajectory,
-    [MATCH_CONDTSC] = &method_trajectory, [MATCH_UNROLL] = &method_unroll,
-};
-
-bool match_needs_experts(enum match_method method)
-{
-    return methods[method] == &method_trajectory;
-}
+/* ---- Options ---- */
 
 struct match_options match_unset(void)
 {
-    return (struct match_options){.per_class = MATCH_UNSET,
-                                  .steps = MATCH_UNSET,
-                                  .rate = NAN,
-                                  .batch = MATCH_UNSET,
-                                  .network_steps = MATCH_UNSET,
-                                  .training_steps = MATCH_UNSET,
-                                  .training_rate = NAN,
-                                  .student_steps = MATCH_UNSET,
-                                  .unroll_steps = MATCH_UNSET,
-                                  .expert_epochs = MATCH_UNSET,
-                                  .latest_start = MATCH_UNSET,
-                                  .student_rate = NAN,
-                                  .student_rate_rate = NAN,
-                                  .embedding_weight = NAN,
-                                  .label_rate = NAN,
-                                  .checkpoint_every = 100};
+    struct match_options options = {
+        .method = match_methods[0], .per_class = MATCH_UNSET, .checkpoint_every = 100};
+
+    for (size_t i = 0; i < MATCH_PARAMETERS; i++)
+        options.values[i] = NAN;
+    return options;
 }
 
-static void fill_size(size_t *value, size_t recommended)
+void match_set(struct match_options *options, const char *name, double value)
 {
-    if (*value == MATCH_UNSET)
-        *value = recommended;
+    size_t parameter = match_parameter(options->method, name);
+
+    assert(parameter < MATCH_PARAMETERS);
+    options->values[parameter] = value;
 }
 
-static void fill_real(double *value, double recommended)
+double match_value(const struct match_options *options, const char *name)
 {
-    if (isnan(*value))
-        *value = recommended;
-}
+    size_t parameter = match_parameter(options->method, name);
 
-static size_t recommended_batch(enum match_method method)
-{
-    switch (method) {
-    case MATCH_MTT:
-        return 100;
-    case MATCH_CONDTSC:
-        return 25; /* in four views */
-    case MATCH_UNROLL:
-        return 256;
-    default:
-        return 64;
-    }
-}
-
-/* A student is trained on all series at once, and what a few hundred real ones say of each is the
- * less certain the more there are: so many take smaller steps (pipelines/README). */
-static double unroll_caution(size_t series)
-{
-    static const double bold = 100;
-
-    return (double)series > bold ? bold / (double)series : 1;
+    return parameter == SIZE_MAX ? NAN : options->values[parameter];
 }
 
 void match_fill_in(struct match_options *options, size_t classes)
 {
-    struct match_options *o = options;
-    bool unrolls = o->method == MATCH_UNROLL, follows = match_needs_experts(o->method);
-    size_t series;
-    double caution;
+    const struct match_parameter *parameters = options->method->parameters;
 
-    fill_size(&o->per_class, 10);
-    series = o->from ? o->from->count : o->per_class * classes;
-    caution = unrolls ? unroll_caution(series) : 1;
-    if (o->start == MATCH_START_DEFAULT)
-        o->start = MATCH_START_KMEANS;
-    if (o->optimiser == MATCH_OPTIMISER_DEFAULT)
-        o->optimiser = unrolls ? MATCH_ADAM : MATCH_SCALED;
-    fill_size(&o->steps, unrolls ? 600 : follows ? 200 : 100);
-    /* A single series of a class stands for all of it and should stay near it. */
-    fill_real(&o->rate, caution * (unrolls || (follows && o->per_class > 1) ? 0.02 : 0.01));
-    fill_size(&o->batch, recommended_batch(o->method));
-    fill_size(&o->network_steps, o->method == MATCH_DM ? 1 : o->per_class < 10 ? o->per_class : 10);
-    fill_size(&o->training_steps, 10);
-    fill_real(&o->training_rate, 0.01);
-    fill_size(&o->student_steps, unrolls ? 400 : 10);
-    fill_size(&o->expert_epochs, 2);
-    fill_size(&o->latest_start, 4);
-    fill_real(&o->student_rate, unrolls ? student_rate(true, true, classes, series) : 0.02);
-    fill_real(&o->student_rate_rate, 0.05);
-    fill_real(&o->embedding_weight, 1);
-    fill_real(&o->label_rate, unrolls ? 0.05 * caution : 0);
-    fill_size(&o->unroll_steps, 20);
+    if (options->per_class == MATCH_UNSET)
+        options->per_class = 10;
+    if (options->start == MATCH_START_DEFAULT)
+        options->start = MATCH_START_KMEANS;
+    if (options->optimiser == MATCH_OPTIMISER_DEFAULT)
+        options->optimiser = options->method->optimiser;
+    for (size_t i = 0; parameters[i].name; i++)
+        if (isnan(options->values[i]))
+            options->values[i] = parameters[i].recommend ? parameters[i].recommend(options, classes)
+                                                         : parameters[i].standard;
 }
+
+/* ---- State ---- */
 
 enum { GROUPS = 3, SQUARE_MEMORY = 50 };
 
@@ -128,15 +74,16 @@ struct group {
 
 struct condensation {
     struct match_problem problem;
-    const struct method *method;
+    const struct match_method *method;
     void *state;
+    size_t steps;
     struct group groups[GROUPS]; /* series, soft labels, logarithm of the step size */
     struct match_result *result;
     struct checkpoint checkpoint;
     char fingerprint[DIGEST_TEXT];
-    size_t step;       /* steps gone through */
+    size_t step;       /* steps taken */
     double head, tail; /* sums of losses */
-    double square;     /* mean square of the gradients of the series of late */
+    double square;     /* running mean square of the gradients of the series */
 };
 
 /* ---- Memory ---- */
@@ -159,17 +106,19 @@ static struct error *make_group(enum optimiser_kind kind, struct group *group)
 static struct error *make_groups(struct condensation *m)
 {
     const struct match_options *options = m->problem.options;
-    bool soft = options->method == MATCH_UNROLL || options->label_rate > 0;
+    double label_rate = match_value(options, "label-rate");
+    double rate_rate = match_value(options, "rate-rate");
+    bool soft = (m->method->needs & MATCH_NEEDS_SOFT_LABELS) || label_rate > 0;
     size_t labels = soft ? m->problem.count * m->problem.set->classes : 0;
     struct group *groups = m->groups;
 
-    groups[0] = (struct group){"series", "series.first", "series.second",
-                               m->problem.count * m->problem.series, .rate = options->rate};
-    groups[1] = (struct group){"labels", "labels.first", "labels.second", labels,
-                               .rate = options->label_rate};
-    groups[2] = (struct group){"rate", "rate.first", "rate.second",
-                               match_needs_experts(options->method) ? 1 : 0,
-                               .rate = options->student_rate_rate};
+    groups[0] =
+        (struct group){"series", "series.first", "series.second",
+                       m->problem.count * m->problem.series, .rate = match_value(options, "rate")};
+    groups[1] =
+        (struct group){"labels", "labels.first", "labels.second", labels, .rate = label_rate};
+    groups[2] = (struct group){"rate", "rate.first", "rate.second", isnan(rate_rate) ? 0 : 1,
+                               .rate = rate_rate};
     TRY(make_group(options->optimiser == MATCH_ADAM ? OPTIMISER_ADAM : OPTIMISER_SGD, &groups[0]));
     TRY(make_group(OPTIMISER_ADAM, &groups[1]));
     return make_group(OPTIMISER_ADAM, &groups[2]);
@@ -193,7 +142,9 @@ static struct error *make_problem(struct match_problem *problem)
 
     problem->count = options->from ? options->from->count : options->per_class * set->classes;
     problem->series = set->channels * set->length;
-    TRY(class_lists_make(set, &problem->lists));
+    TRY(class_lists_make(set->y, set->count, set->classes, &problem->lists));
+    if (class_lists_empty(&problem->lists) < set->classes)
+        return error_make("class %zu has no series", class_lists_empty(&problem->lists));
     TRY(take_unit(problem));
     problem->labels = calloc(problem->count, sizeof *problem->labels);
     if (!problem->labels)
@@ -204,7 +155,7 @@ static struct error *make_problem(struct match_problem *problem)
     return NULL;
 }
 
-static void matching_free(struct condensation *m)
+static void condensation_free(struct condensation *m)
 {
     for (size_t i = 0; i < GROUPS; i++) {
         free(m->groups[i].values);
@@ -219,25 +170,36 @@ static void matching_free(struct condensation *m)
 
 /* ---- Checkpoints ---- */
 
+static void digest_text(struct digest *digest, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+static void digest_text(struct digest *digest, const char *format, ...)
+{
+    char text[ARCHITECTURE_TEXT + 256];
+    va_list arguments;
+
+    va_start(arguments, format);
+    vsnprintf(text, sizeof text, format, arguments);
+    va_end(arguments);
+    digest_add(digest, text, strlen(text));
+}
+
+/* The digest of all that decides the result: options, parameters of the method, dataset and start.
+ */
 static void fingerprint(const struct condensation *m, char text[DIGEST_TEXT])
 {
     const struct match_options *o = m->problem.options;
+    const struct match_parameter *parameters = m->method->parameters;
     const struct dataset *set = m->problem.set;
-    char network[ARCHITECTURE_TEXT], settings[ARCHITECTURE_TEXT + 512];
+    char network[ARCHITECTURE_TEXT];
     struct digest digest;
 
     architecture_print(&o->architecture, network);
-    snprintf(settings, sizeof settings,
-             "%s spc=%zu start=%d steps=%zu %d %a seed=%llu %s %zu %zu %zu %a %s %zu %zu %zu %a %a "
-             "%a %a %zu",
-             match_method_names[o->method], o->per_class, (int)o->start, o->steps,
-             (int)o->optimiser, o->rate, (unsigned long long)o->seed, network, o->batch,
-             o->network_steps, o->training_steps, o->training_rate,
-             o->experts ? o->experts->digest : "-", o->student_steps, o->expert_epochs,
-             o->latest_start, o->student_rate, o->student_rate_rate, o->embedding_weight,
-             o->label_rate, o->unroll_steps);
     digest_start(&digest);
-    digest_add(&digest, settings, strlen(settings));
+    digest_text(&digest, "%s spc=%zu start=%d optimiser=%d seed=%llu network=%s experts=%s",
+                m->method->name, o->per_class, (int)o->start, (int)o->optimiser,
+                (unsigned long long)o->seed, network, o->experts ? o->experts->digest : "-");
+    for (size_t i = 0; parameters[i].name; i++)
+        digest_text(&digest, " %s=%a", parameters[i].name, o->values[i]);
     digest_add(&digest, set->x, set->count * m->problem.series * sizeof *set->x);
     digest_add(&digest, set->y, set->count * sizeof *set->y);
     if (o->features)
@@ -307,7 +269,7 @@ static struct error *start_values(struct condensation *m)
     struct group *series = &m->groups[0], *labels = &m->groups[1];
 
     if (!from)
-        TRY(match_start(options, &m->problem.lists, series->values, &m->result->repeated));
+        TRY(match_start(options, m->problem.set, series->values, &m->result->repeated));
     else
         memcpy(series->values, from->x, series->count * sizeof *from->x);
     if (labels->count && from && from->soft)
@@ -321,13 +283,11 @@ static struct error *start_values(struct condensation *m)
 
 static struct error *start(struct condensation *m)
 {
-    const struct match_options *options = m->problem.options;
-
     TRY(make_problem(&m->problem));
     TRY(make_groups(m));
     TRY(start_values(m));
     if (m->groups[2].count)
-        m->groups[2].values[0] = (float)log(options->student_rate);
+        m->groups[2].values[0] = (float)log(match_value(m->problem.options, "student-rate"));
     TRY(m->method->make(&m->problem, &m->state));
     return resume(m);
 }
@@ -347,19 +307,20 @@ static double gradient_size(struct condensation *m, size_t step)
     return m->square > 0 ? sqrt(m->square) : 1;
 }
 
-/* Says that, and which rates may be too large. */
-static struct error *no_number(const struct match_options *options, size_t step, const char *what)
+/* Says that, and which parameters may be too large. */
+static struct error *no_number(const struct condensation *m, size_t step, const char *what)
 {
-    char rates[96];
+    const struct match_parameter *parameters = m->method->parameters;
+    char rates[128] = "";
+    size_t named = 0, used = 0;
 
-    if (options->method == MATCH_UNROLL)
-        snprintf(rates, sizeof rates, "--student-rate than %g", options->student_rate);
-    else if (match_needs_experts(options->method))
-        snprintf(rates, sizeof rates, "--student-rate than %g, or --rate than %g,",
-                 options->student_rate, options->rate);
-    else
-        snprintf(rates, sizeof rates, "--rate than %g", options->rate);
-    return error_make("step %zu: %s no longer a number; a smaller %s may help", step, what, rates);
+    for (size_t i = 0; parameters[i].name && used < sizeof rates; i++)
+        if (parameters[i].too_large)
+            used += (size_t)snprintf(rates + used, sizeof rates - used, "%s--%s than %g",
+                                     named++ ? ", or " : "", parameters[i].name,
+                                     m->problem.options->values[i]);
+    return error_make("step %zu: %s no longer a number; a smaller %s%s may help", step, what, rates,
+                      named > 1 ? "," : "");
 }
 
 static struct error *take_step(struct condensation *m, size_t step, double *loss)
@@ -376,14 +337,14 @@ static struct error *take_step(struct condensation *m, size_t step, double *loss
     if (options->backend)
         TRY(backend_check(options->backend));
     if (!isfinite(*loss))
-        return no_number(options, step + 1, "the loss is");
+        return no_number(m, step + 1, "the loss is");
     if (groups[2].count)
         groups[2].gradient[0] = (float)(gradient.rate * condensed.rate);
     size = gradient_size(m, step);
     for (size_t i = 0; i < GROUPS; i++)
         if (groups[i].count)
             optimiser_step(&groups[i].optimiser,
-                           cosine_rate(groups[i].rate, step, options->steps) / (i == 0 ? size : 1),
+                           cosine_rate(groups[i].rate, step, m->steps) / (i == 0 ? size : 1),
                            groups[i].gradient, groups[i].values);
     return NULL;
 }
@@ -391,19 +352,19 @@ static struct error *take_step(struct condensation *m, size_t step, double *loss
 static struct error *take_all_steps(struct condensation *m)
 {
     const struct match_options *options = m->problem.options;
-    size_t tenth = options->steps / 10 + 1;
+    size_t tenth = m->steps / 10 + 1;
 
-    for (size_t step = m->step; step < options->steps; step++) {
+    for (size_t step = m->step; step < m->steps; step++) {
         double loss;
 
         TRY(take_step(m, step, &loss));
         m->head += step < tenth ? loss / (double)tenth : 0;
-        m->tail += step + tenth >= options->steps ? loss / (double)tenth : 0;
+        m->tail += step + tenth >= m->steps ? loss / (double)tenth : 0;
         m->step = step + 1;
         if (options->checkpoint && (step + 1) % options->checkpoint_every == 0)
             TRY(write_checkpoint(m));
         if (options->progress)
-            options->progress(options->context, step + 1, options->steps, loss);
+            options->progress(options->context, step + 1, m->steps, loss);
     }
     return NULL;
 }
@@ -415,7 +376,7 @@ static struct error *check_values(const struct condensation *m)
     for (size_t g = 0; g < GROUPS; g++)
         for (size_t i = 0; i < m->groups[g].count; i++)
             if (!isfinite(m->groups[g].values[i]))
-                return no_number(m->problem.options, m->step, "what is learned is");
+                return no_number(m, m->step, "what is learned is");
     return NULL;
 }
 
@@ -440,7 +401,8 @@ struct error *match_condense(const struct match_options *options, const struct d
                              struct dataset *condensed, struct match_result *result)
 {
     struct condensation m = {.problem = {.options = options, .set = set},
-                             .method = methods[options->method],
+                             .method = options->method,
+                             .steps = (size_t)match_value(options, "steps"),
                              .result = result};
     struct error *error;
 
@@ -453,7 +415,7 @@ struct error *match_condense(const struct match_options *options, const struct d
         error = check_values(&m);
     if (!error)
         error = finish(&m, condensed);
-    matching_free(&m);
+    condensation_free(&m);
     if (error)
         dataset_free(condensed);
     return error;

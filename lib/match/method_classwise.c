@@ -1,15 +1,43 @@
-/* dc, dsa and dm.  Classes are tasks; a network serves for some steps and is trained on the
- * condensed set in between, then a new one comes. */
+/* dc, dsa and dm.  Classes are tasks.  Each network serves for a few steps and is trained on the
+ * condensed dataset between them; then a new one takes its place. */
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/parallel.h"
+#include "choose/draw.h"
 #include "match/classwise.h"
-#include "match/method.h"
+#include "match/match.h"
 #include "nn/backend.h"
 
 /* Real series of each class that the statistics of batch normalisation are taken from. */
 enum { STATISTICS_SERIES = 16 };
+
+/* ---- Parameters ---- */
+
+enum { STEPS, RATE, BATCH, NETWORK_STEPS, TRAINING_STEPS, TRAINING_RATE };
+
+static double network_steps(const struct match_options *options, size_t classes)
+{
+    (void)classes;
+    return options->per_class < 10 ? (double)options->per_class : 10;
+}
+
+/* clang-format off */
+#define PARAMETERS(...)                                                                            \
+    [STEPS]          = MATCH_STEPS(100),                                                           \
+    [RATE]           = MATCH_RATE(0.01, .too_large = true),                                        \
+    [BATCH]          = MATCH_WHOLE('b', "batch", 1, 1e6, "real series of each class in a step", 64), \
+    [NETWORK_STEPS]  = MATCH_WHOLE(0, "network-steps", 1, 1e9,                                     \
+                                   "steps with one network before the next", __VA_ARGS__),         \
+    [TRAINING_STEPS] = MATCH_WHOLE(0, "training-steps", 0, 1e9,                                    \
+                                   "steps of training it between them; 0: it stays untrained", 10), \
+    [TRAINING_RATE]  = MATCH_REAL(0, "training-rate", 0, 1e6, "learning rate of that training", 0.01), \
+    {0}
+/* clang-format on */
+
+static const struct match_parameter trained[] = {
+    PARAMETERS(.recommend = network_steps, .recommended = "the series per class, at most 10")};
+static const struct match_parameter untrained[] = {PARAMETERS(1)};
 
 static const struct loss cross_entropy = {LOSS_LABELS, 1, 1};
 
@@ -46,7 +74,7 @@ static struct error *make_slot(struct classwise *c, struct slot *slot)
 {
     const struct match_options *options = c->problem->options;
 
-    TRY(class_match_new(&c->model, c->batch, options->per_class, options->method == MATCH_DM,
+    TRY(class_match_new(&c->model, c->batch, options->per_class, options->method == &method_dm,
                         &slot->match));
     slot->real = calloc(c->batch, c->problem->series * sizeof *slot->real);
     slot->scratch = calloc(c->problem->lists.largest, sizeof *slot->scratch);
@@ -86,8 +114,9 @@ static struct error *make(struct classwise *c)
     TRY(model_new_on(&problem->options->architecture, false, problem->options->backend, &c->model));
     c->values = calloc(c->model.parameter_count + c->model.buffer_count, sizeof *c->values);
     c->losses = calloc(classes, sizeof *c->losses);
-    c->batch = problem->options->batch < problem->lists.largest ? problem->options->batch
-                                                                : problem->lists.largest;
+    c->batch = match_whole(problem->options, BATCH);
+    if (c->batch > problem->lists.largest)
+        c->batch = problem->lists.largest;
     c->slots = slots_for(c->model.network->backend, classes);
     c->slot = calloc(c->slots, sizeof *c->slot);
     if (!c->values || !c->losses || !c->slot)
@@ -166,9 +195,10 @@ static void train_network_on(struct classwise *c)
                                 .training = true};
 
     optimiser_reset(&c->optimiser);
-    for (size_t i = 0; i < problem->options->training_steps; i++) {
+    for (size_t i = 0; i < match_whole(problem->options, TRAINING_STEPS); i++) {
         model_loss(c->run, &batch, &cross_entropy, &targets, c->gradient, NULL);
-        optimiser_step(&c->optimiser, problem->options->training_rate, c->gradient, c->parameters);
+        optimiser_step(&c->optimiser, problem->options->values[TRAINING_RATE], c->gradient,
+                       c->parameters);
     }
 }
 
@@ -188,18 +218,18 @@ static void take_statistics(struct classwise *c)
     if (!network_statistics(c->model.network, 0, &normalised))
         return;
     for (size_t v = 0; v < lists->classes; v++)
-        count += draw_class(lists, v, STATISTICS_SERIES, &stream, c->slot[0].scratch,
-                            c->statistics + count * c->problem->series);
+        count += draw_class(c->problem->set, lists, v, STATISTICS_SERIES, &stream,
+                            c->slot[0].scratch, c->statistics + count * c->problem->series);
     batch.count = count;
     model_forward(c->run, &batch);
 }
 
 static void prepare_network(struct classwise *c)
 {
-    const struct match_options *options = c->problem->options;
+    size_t each = match_whole(c->problem->options, NETWORK_STEPS);
 
-    if (c->step % options->network_steps == 0)
-        model_initialise(&c->model, options->seed, c->step / options->network_steps, c->parameters,
+    if (c->step % each == 0)
+        model_initialise(&c->model, c->problem->options->seed, c->step / each, c->parameters,
                          c->buffers);
     else
         train_network_on(c);
@@ -222,13 +252,13 @@ static void match_class(void *context, size_t label, unsigned worker)
                                 .parameters = c->parameters,
                                 .buffers = c->buffers};
 
-    batch.real_count =
-        draw_class(&c->problem->lists, label, c->batch, &stream, slot->scratch, slot->real);
-    if (options->method != MATCH_DC)
+    batch.real_count = draw_class(c->problem->set, &c->problem->lists, label, c->batch, &stream,
+                                  slot->scratch, slot->real);
+    if (options->method != &method_dc)
         augmentation_draw(&slot->match.augmentation,
                           (enum augmentation_kind)random_below(&stream, AUGMENT_KINDS),
                           c->problem->unit, &stream);
-    c->losses[label] = options->method == MATCH_DM
+    c->losses[label] = options->method == &method_dm
                            ? class_match_means(&slot->match, &batch, c->dx + at)
                            : class_match_gradients(&slot->match, &batch, c->dx + at);
 }
@@ -254,5 +284,16 @@ static double classwise_step(void *state, size_t step, const struct condensed *c
     return loss;
 }
 
-const struct method method_classwise = {
-    .make = classwise_make, .free = classwise_free, .step = classwise_step, .kept = classwise_kept};
+#define CLASSWISE(word, rows, what)                                                                \
+    const struct match_method method_##word = {.name = #word,                                      \
+                                               .summary = what,                                    \
+                                               .needs = MATCH_NEEDS_NETWORK,                       \
+                                               .optimiser = MATCH_SCALED,                          \
+                                               .parameters = rows,                                 \
+                                               .make = classwise_make,                             \
+                                               .free = classwise_free,                             \
+                                               .step = classwise_step,                             \
+                                               .kept = classwise_kept}
+CLASSWISE(dc, trained, "gradients of the loss, class by class");
+CLASSWISE(dsa, trained, "gradients of the loss for augmented series, class by class");
+CLASSWISE(dm, untrained, "mean embeddings of augmented series in untrained networks");

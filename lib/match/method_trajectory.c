@@ -1,10 +1,63 @@
 /* mtt and condtsc: each step draws an expert and an epoch to start from. */
 #include <stdlib.h>
 
+#include "base/random.h"
 #include "eval/student.h"
-#include "match/method.h"
+#include "match/match.h"
+#include "match/trajectory.h"
 
-struct following {
+/* ---- Parameters ---- */
+
+enum {
+    STEPS,
+    RATE,
+    BATCH,
+    STUDENT_STEPS,
+    STUDENT_RATE,
+    RATE_RATE,
+    EXPERT_EPOCHS,
+    LATEST_START,
+    LABEL_RATE,
+    EMBEDDING_WEIGHT
+};
+
+/* A single series of a class stands for all of it and should stay near it. */
+static double series_rate(const struct match_options *options, size_t classes)
+{
+    (void)classes;
+    return options->per_class > 1 ? 0.02 : 0.01;
+}
+
+/* clang-format off */
+#define PARAMETERS(batch)                                                                          \
+    [STEPS]         = MATCH_STEPS(200),                                                            \
+    [RATE]          = MATCH_RATE(.recommend = series_rate, .recommended = "0.02, with --spc=1 0.01", \
+                                 .too_large = true),                                               \
+    [BATCH]         = MATCH_WHOLE('b', "batch", 1, 1e6, "condensed series in a step of a student", batch), \
+    [STUDENT_STEPS] = MATCH_WHOLE(0, "student-steps", 1, 1e6, "steps of a student", 10),           \
+    [STUDENT_RATE]  = MATCH_REAL(0, "student-rate", 1e-12, 1e6, "step size of the students at first", 0.02, \
+                                 .too_large = true),                                               \
+    [RATE_RATE]     = MATCH_REAL(0, "rate-rate", 0, 1e6, "learning rate of its logarithm; 0: keep it", 0.05), \
+    [EXPERT_EPOCHS] = MATCH_WHOLE(0, "expert-epochs", 1, 1e6,                                      \
+                                  "epochs of an expert that a student should make up for", 2),     \
+    [LATEST_START]  = MATCH_WHOLE(0, "latest-start", 0, 1e6,                                       \
+                                  "last epoch of an expert to start from; 0: its beginning", 4),   \
+    [LABEL_RATE]    = MATCH_REAL(0, "label-rate", 0, 1e6,                                          \
+                                 "learning rate of soft labels; 0: hard labels", 0)
+
+static const struct match_parameter mtt_parameters[] = {PARAMETERS(100), {0}};
+/* Each series is seen in four views. */
+static const struct match_parameter condtsc_parameters[] = {
+    PARAMETERS(25),
+    [EMBEDDING_WEIGHT] = MATCH_REAL(0, "weight-embedding", 0, 1e6,
+                                    "weight of the distance between embeddings", 1),
+    {0},
+};
+/* clang-format on */
+
+/* ---- State ---- */
+
+struct trajectory_state {
     const struct match_problem *problem;
     struct model model;
     struct trajectory *trajectory;
@@ -14,116 +67,135 @@ struct following {
     size_t *picks;      /* (student steps, batch) */
 };
 
-static void following_free(void *state)
+static void matching_free(void *state)
 {
-    struct following *following = state;
+    struct trajectory_state *m = state;
 
-    trajectory_free(following->trajectory);
-    views_free(&following->views);
-    free(following->order);
-    free(following->picks);
-    model_free(&following->model);
-    free(following);
+    trajectory_free(m->trajectory);
+    views_free(&m->views);
+    free(m->order);
+    free(m->picks);
+    model_free(&m->model);
+    free(m);
 }
 
 static struct error *check(const struct match_options *options, const struct experts *experts)
 {
-    if (options->method == MATCH_CONDTSC && !experts->two_towers)
+    if (options->method == &method_condtsc && !experts->two_towers)
         return error_make("condtsc needs experts of two towers (sc-experts --two-tower)");
-    if (options->expert_epochs > experts->epochs)
+    if (match_whole(options, EXPERT_EPOCHS) > experts->epochs)
         return error_make("experts of %zu epochs are too short to look %zu epochs ahead",
-                          experts->epochs, options->expert_epochs);
+                          experts->epochs, match_whole(options, EXPERT_EPOCHS));
     return NULL;
 }
 
-static struct error *make(struct following *following)
+static struct error *make(struct trajectory_state *m)
 {
-    const struct match_problem *problem = following->problem;
+    const struct match_problem *problem = m->problem;
     const struct match_options *options = problem->options;
-    bool dual = options->method == MATCH_CONDTSC;
+    bool dual = options->method == &method_condtsc;
     struct trajectory_options trajectory = {
-        .steps = options->student_steps,
+        .steps = match_whole(options, STUDENT_STEPS),
         .series = problem->count,
         .views = dual,
-        .embedding_weight = dual ? options->embedding_weight : 0,
-        .loss = student_loss(options->label_rate > 0, MATCH_TEMPERATURE)};
+        .embedding_weight = dual ? options->values[EMBEDDING_WEIGHT] : 0,
+        .loss = student_loss(options->values[LABEL_RATE] > 0, MATCH_TEMPERATURE)};
 
-    following->batch = options->batch < problem->count ? options->batch : problem->count;
-    trajectory.batch = following->batch;
-    following->order = calloc(problem->count, sizeof *following->order);
-    following->picks = calloc(options->student_steps, following->batch * sizeof *following->picks);
-    if (!following->order || !following->picks)
+    m->batch = match_whole(options, BATCH);
+    if (m->batch > problem->count)
+        m->batch = problem->count;
+    trajectory.batch = m->batch;
+    m->order = calloc(problem->count, sizeof *m->order);
+    m->picks = calloc(trajectory.steps, m->batch * sizeof *m->picks);
+    if (!m->order || !m->picks)
         return error_memory("matching");
     TRY(model_new_on(&options->experts->architecture, options->experts->two_towers,
-                     options->backend, &following->model));
-    TRY(trajectory_new(&following->model, &trajectory, &following->trajectory));
+                     options->backend, &m->model));
+    TRY(trajectory_new(&m->model, &trajectory, &m->trajectory));
     if (dual)
-        TRY(views_new(problem->count * problem->set->channels, problem->set->length,
-                      &following->views));
+        TRY(views_new(problem->count * problem->set->channels, problem->set->length, &m->views));
     return NULL;
 }
 
-static struct error *following_make(const struct match_problem *problem, void **state)
+static struct error *matching_make(const struct match_problem *problem, void **state)
 {
-    struct following *following;
+    struct trajectory_state *m;
     struct error *error;
 
     TRY(check(problem->options, problem->options->experts));
-    following = calloc(1, sizeof *following);
-    if (!following)
+    m = calloc(1, sizeof *m);
+    if (!m)
         return error_memory("matching");
-    following->problem = problem;
-    error = make(following);
+    m->problem = problem;
+    error = make(m);
     if (error) {
-        following_free(following);
+        matching_free(m);
         return error;
     }
-    *state = following;
+    *state = m;
     return NULL;
 }
 
 /* The students' steps go through the condensed series in random order, again and again. */
-static void draw_picks(struct following *following, struct random_stream *stream)
+static void draw_picks(struct trajectory_state *m, struct random_stream *stream)
 {
-    size_t count = following->problem->count, at = count;
-    size_t picks = following->problem->options->student_steps * following->batch;
+    size_t count = m->problem->count, at = count;
+    size_t picks = match_whole(m->problem->options, STUDENT_STEPS) * m->batch;
 
     for (size_t i = 0; i < picks; i++, at++) {
         if (at == count) {
             for (size_t n = 0; n < count; n++)
-                following->order[n] = n;
-            random_shuffle(stream, following->order, count);
+                m->order[n] = n;
+            random_shuffle(stream, m->order, count);
             at = 0;
         }
-        following->picks[i] = following->order[at];
+        m->picks[i] = m->order[at];
     }
 }
 
-static double following_step(void *state, size_t step, const struct condensed *condensed,
-                             struct condensed *gradient)
+static double matching_step(void *state, size_t step, const struct condensed *condensed,
+                            struct condensed *gradient)
 {
-    struct following *following = state;
-    const struct match_options *options = following->problem->options;
+    struct trajectory_state *m = state;
+    const struct match_options *options = m->problem->options;
     const struct experts *experts = options->experts;
-    size_t latest = experts->epochs - options->expert_epochs, expert, epoch;
+    size_t ahead = match_whole(options, EXPERT_EPOCHS);
+    size_t latest = experts->epochs - ahead, expert, epoch;
     struct random_stream stream = random_stream(options->seed, RANDOM_MATCH, step);
-    struct trajectory_task task = {.labels = following->problem->labels};
+    struct trajectory_task task = {.labels = m->problem->labels};
 
-    latest = options->latest_start < latest ? options->latest_start : latest;
+    if (match_whole(options, LATEST_START) < latest)
+        latest = match_whole(options, LATEST_START);
     expert = random_below(&stream, experts->count);
     epoch = random_below(&stream, latest + 1);
     task.start = experts_point(experts, expert, epoch);
-    task.end = experts_point(experts, expert, epoch + options->expert_epochs);
-    if (following->views.rows) {
-        views_draw(&following->views, &stream);
-        task.views = &following->views;
+    task.end = experts_point(experts, expert, epoch + ahead);
+    if (m->views.rows) {
+        views_draw(&m->views, &stream);
+        task.views = &m->views;
     }
-    if (following->batch < following->problem->count) {
-        draw_picks(following, &stream);
-        task.picks = following->picks;
+    if (m->batch < m->problem->count) {
+        draw_picks(m, &stream);
+        task.picks = m->picks;
     }
-    return trajectory_loss(following->trajectory, &task, condensed, gradient);
+    return trajectory_loss(m->trajectory, &task, condensed, gradient);
 }
 
-const struct method method_trajectory = {
-    .make = following_make, .free = following_free, .step = following_step};
+const struct match_method method_mtt = {.name = "mtt",
+                                        .summary = "trajectories of training",
+                                        .needs = MATCH_NEEDS_EXPERTS,
+                                        .optimiser = MATCH_SCALED,
+                                        .parameters = mtt_parameters,
+                                        .make = matching_make,
+                                        .free = matching_free,
+                                        .step = matching_step};
+
+const struct match_method method_condtsc = {
+    .name = "condtsc",
+    .summary = "trajectories of two towers, one of which sees spectra",
+    .needs = MATCH_NEEDS_EXPERTS,
+    .optimiser = MATCH_SCALED,
+    .parameters = condtsc_parameters,
+    .make = matching_make,
+    .free = matching_free,
+    .step = matching_step};

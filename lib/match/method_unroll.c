@@ -7,13 +7,71 @@
 #include <string.h>
 
 #include "base/parallel.h"
-#include "match/method.h"
+#include "base/random.h"
+#include "eval/student.h"
+#include "match/match.h"
 #include "match/unroll.h"
 #include "nn/backend.h"
 #include "nn/pass.h"
 
-/* Students there are, and windows of one step: work for that many cores. */
+/* Students that exist at a time, and windows of one step, which is the number of cores they can
+ * use. */
 enum { STUDENTS = 4, WINDOWS = 2 };
+
+/* ---- Parameters ---- */
+
+enum { STEPS, RATE, BATCH, STUDENT_STEPS, STUDENT_RATE, UNROLL_STEPS, LABEL_RATE };
+
+static size_t series_count(const struct match_options *options, size_t classes)
+{
+    return options->from ? options->from->count : options->per_class * classes;
+}
+
+/* A student is trained on all series at once: the more there are, the noisier is the gradient that
+ * a batch of real series gives each of them, so the steps get smaller (pipelines/README). */
+static double caution(const struct match_options *options, size_t classes)
+{
+    static const double bold = 100;
+    double series = (double)series_count(options, classes);
+
+    return series > bold ? bold / series : 1;
+}
+
+static double series_rate(const struct match_options *options, size_t classes)
+{
+    return caution(options, classes) * 0.02;
+}
+
+static double label_rate(const struct match_options *options, size_t classes)
+{
+    return 0.05 * caution(options, classes);
+}
+
+static double first_rate(const struct match_options *options, size_t classes)
+{
+    return student_rate(true, true, classes, series_count(options, classes));
+}
+
+/* clang-format off */
+static const struct match_parameter parameters[] = {
+    [STEPS]         = MATCH_STEPS(600),
+    [RATE]          = MATCH_RATE(.recommend = series_rate,
+                                 .recommended = "0.02, beyond 100 series 2 / their number"),
+    [BATCH]         = MATCH_WHOLE('b', "batch", 1, 1e6, "real series that a student is scored by", 256),
+    [STUDENT_STEPS] = MATCH_WHOLE(0, "student-steps", 1, 1e6, "steps of a student", 400),
+    [STUDENT_RATE]  = MATCH_REAL(0, "student-rate", 1e-12, 1e6, "learning rate of the students",
+                                 .recommend = first_rate, .recommended = "as sc-eval --optimiser=sgd",
+                                 .too_large = true),
+    [UNROLL_STEPS]  = MATCH_WHOLE(0, "unroll-steps", 1, 1e6,
+                                  "steps of a student that are differentiated", 20),
+    [LABEL_RATE]    = MATCH_REAL(0, "label-rate", 0, 1e6, "learning rate of soft labels; 0: keep them",
+                                 .recommend = label_rate,
+                                 .recommended = "0.05, beyond 100 series 5 / their number"),
+    {0},
+};
+/* clang-format on */
+
+/* ---- State ---- */
 
 struct window {
     struct unroll *unroll;
@@ -51,9 +109,9 @@ static struct error *make_window(struct unrolling *u, struct window *window)
     struct unroll_options unroll = {
         .series = problem->count,
         .batch = u->batch,
-        .window = o->unroll_steps,
-        .training = o->student_steps,
-        .rate = o->student_rate,
+        .window = match_whole(o, UNROLL_STEPS),
+        .training = match_whole(o, STUDENT_STEPS),
+        .rate = o->values[STUDENT_RATE],
         .momentum = 0.9,
         .loss = {LOSS_KL, MATCH_TEMPERATURE, MATCH_TEMPERATURE * MATCH_TEMPERATURE}};
 
@@ -79,7 +137,9 @@ static struct error *make(struct unrolling *u)
 
     TRY(network_new(&o->architecture, o->backend ? o->backend : backend_cpu(), &u->network));
     u->features = o->transform ? o->transform->count : 0;
-    u->batch = o->batch < problem->set->count ? o->batch : problem->set->count;
+    u->batch = match_whole(o, BATCH);
+    if (u->batch > problem->set->count)
+        u->batch = problem->set->count;
     u->kept = calloc(STUDENTS, student_floats(u) * sizeof *u->kept);
     if (u->features) {
         u->set_features = calloc(problem->count, u->features * sizeof *u->set_features);
@@ -120,9 +180,9 @@ static struct error *unrolling_make(const struct match_problem *problem, void **
     struct unrolling *u;
     struct error *error;
 
-    if (o->unroll_steps > o->student_steps)
-        return error_make("a training of %zu steps has no window of %zu", o->student_steps,
-                          o->unroll_steps);
+    if (match_whole(o, UNROLL_STEPS) > match_whole(o, STUDENT_STEPS))
+        return error_make("a training of %zu steps has no window of %zu",
+                          match_whole(o, STUDENT_STEPS), match_whole(o, UNROLL_STEPS));
     u = calloc(1, sizeof *u);
     if (!u)
         return error_memory("matching");
@@ -149,11 +209,12 @@ static float *unrolling_kept(void *state, size_t *count)
 /* One whose age makes no sense, which a checkpoint can hold, is at the end of its training. */
 static struct unroll_student student_of(const struct unrolling *u, size_t number)
 {
-    size_t parameters = u->network->parameter_count, last = u->problem->options->student_steps;
-    float *floats = u->kept + number * student_floats(u), age = floats[2 * parameters];
+    size_t count = u->network->parameter_count;
+    size_t last = match_whole(u->problem->options, STUDENT_STEPS);
+    float *floats = u->kept + number * student_floats(u), age = floats[2 * count];
 
     return (struct unroll_student){.parameters = floats,
-                                   .velocity = floats + parameters,
+                                   .velocity = floats + count,
                                    .age = age >= 0 && age <= (float)last ? (size_t)age : last};
 }
 
@@ -174,7 +235,7 @@ static void train_ahead(void *context, size_t task, unsigned worker)
 
         student.dropout = dropout_of(o->seed, i);
         unroll_begin(u->windows[task].unroll, o->seed, i, &student);
-        while (student.age < i * o->student_steps / STUDENTS)
+        while (student.age < i * match_whole(o, STUDENT_STEPS) / STUDENTS)
             unroll_train(u->windows[task].unroll, &u->set, &student);
         note_age(u, &student);
     }
@@ -213,7 +274,7 @@ static void take_window(void *context, size_t task, unsigned worker)
 
     (void)worker;
     student.dropout = dropout_of(o->seed, STUDENTS + number);
-    if (student.age + o->unroll_steps > o->student_steps)
+    if (student.age + match_whole(o, UNROLL_STEPS) > match_whole(o, STUDENT_STEPS))
         unroll_begin(window->unroll, o->seed, STUDENTS + number, &student);
     window->loss = unroll_window(window->unroll, &u->set, &real, &student, &window->gradient);
     note_age(u, &student);
@@ -267,5 +328,14 @@ static double unrolling_step(void *state, size_t step, const struct condensed *c
     return loss;
 }
 
-const struct method method_unroll = {
-    .make = unrolling_make, .free = unrolling_free, .step = unrolling_step, .kept = unrolling_kept};
+const struct match_method method_unroll = {
+    .name = "unroll",
+    .summary = "nothing: differentiates the training of students scored by real series",
+    .needs =
+        MATCH_NEEDS_NETWORK | MATCH_NEEDS_FROM | MATCH_NEEDS_SHAPELETS | MATCH_NEEDS_SOFT_LABELS,
+    .optimiser = MATCH_ADAM,
+    .parameters = parameters,
+    .make = unrolling_make,
+    .free = unrolling_free,
+    .step = unrolling_step,
+    .kept = unrolling_kept};

@@ -3,11 +3,9 @@
 #define SC_MATCH_START_H
 
 #include "match/match.h"
-#include "choose/classes.h"
 
-/* Fills x (V, per_class, C, L) as options->start says, from the set of the lists; *repeated as of
- * choose/start.h. */
-struct error *match_start(const struct match_options *options, const struct class_lists *lists,
-                          float *x, size_t *repeated) MUST_CHECK;
+/* Fills x (V, per_class, C, L) as options->start says; *repeated as of choose/start.h. */
+struct error *match_start(const struct match_options *options, const struct dataset *set, float *x,
+                          size_t *repeated) MUST_CHECK;
 
 #endif

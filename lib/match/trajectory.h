@@ -21,6 +21,7 @@
 #include <stdint.h>
 
 #include "base/error.h"
+#include "match/method.h"
 #include "match/model.h"
 #include "match/views.h"
 
@@ -38,13 +39,6 @@ struct trajectory;
 struct error *trajectory_new(const struct model *model, const struct trajectory_options *options,
                              struct trajectory **trajectory) MUST_CHECK;
 void trajectory_free(struct trajectory *trajectory);
-
-/* What is learned, and the gradients of it. */
-struct condensed {
-    float *x;       /* (N, C, L) */
-    float *targets; /* (N, V): soft labels, if they are used */
-    double rate;    /* a */
-};
 
 /* What a student is to do. */
 struct trajectory_task {

@@ -7,7 +7,7 @@
  * a matrix product whose left rows are overlapping windows of memory.  Two things are added to it:
  *   - the distance from one step to the next is a `stride` of floats, the channels rounded up to a
  *     multiple of BACKEND_CHANNELS (but for the series themselves and for the logits); what fills
- * it up never reaches a result;
+ *     it up never reaches a result;
  *   - operands of convolutions carry a halo of at least kernel/2 steps of zeros on either side.
  *     Pointers point to the first real step.
  *

@@ -4,9 +4,11 @@
  *
  *     build_NAME   (build.h) adds it to a graph: tensors, parameters and buffers
  *     declare      when the graph is complete: fills in its shape, its partial gradients and its
- * work initialise   the first values of its parameters and buffers lay_out      memory of its own
- * in a pass phases       forward, backward, and the tangents of both statistics   of a batch
- * normalisation, for those who match them
+ *                  work
+ *     initialise   the first values of its parameters and buffers
+ *     lay_out      memory of its own in a pass
+ *     phases       forward, backward, and the tangents of both
+ *     statistics   of a batch normalisation, for those who match them
  *
  * so that a new layer is one file layer_NAME.c and one line in build.h.
  *

@@ -1,9 +1,9 @@
 /* One sample at a time, in blocks of samples that are tasks.  With s = scale / N and T the
  * temperature:
  *
- *     d/dlogits = s/T (p sum(q) - q)               q the one at the label, the weights, or
- * softmax(t/T) LOSS_SOFT:  d/dq = -s log p LOSS_KL:    d/dt = s/T q (h - sum q h),      h = log q -
- * log p
+ *     d/dlogits = s/T (p sum(q) - q)    q: 1 at the label, the weights, or softmax(t/T)
+ *     LOSS_SOFT:  d/dq = -s log p
+ *     LOSS_KL:    d/dt = s/T q (h - sum q h),    h = log q - log p
  *
  * and Rp = p (Rz/T - sum p Rz/T), R log p = Rz/T - sum p Rz/T. */
 #include "nn/loss.h"

@@ -3,11 +3,11 @@
  *
  *     LOSS_LABELS   -log p[label]                      cross-entropy with classes
  *     LOSS_SOFT     -sum q log p                       targets are weights q, usually summing to 1
- *     LOSS_KL       sum q (log q - log p)              targets are logits t, q =
- * softmax(t/temperature)
+ *     LOSS_KL       sum q (log q - log p)              targets are logits t,
+ *                                                      q = softmax(t / temperature)
  *
- * Soft targets can be learned, too: their gradients and tangents are there for the asking.  Arrays
- * are host memory. */
+ * Soft targets can be learned: their gradients and tangents are computed where asked for.  Arrays
+ * are host memory; backend->loss takes the same structs with memory of the device. */
 #ifndef SC_NN_LOSS_H
 #define SC_NN_LOSS_H
 

@@ -190,7 +190,7 @@ static struct error *check_shapes(const struct dataset *dataset, const struct da
                                   const struct figure_options *options)
 {
     if (options->channel >= dataset->channels)
-        return error_make("channel %zu of a set of %zu", options->channel, dataset->channels);
+        return error_make("channel %zu of a dataset of %zu", options->channel, dataset->channels);
     if (real && (real->channels != dataset->channels || real->length != dataset->length))
         return error_make("the series behind are %zu x %zu, those in front %zu x %zu",
                           real->channels, real->length, dataset->channels, dataset->length);
@@ -296,9 +296,10 @@ struct error *figure_dataset(FILE *stream, const struct dataset *dataset,
 
 /* ---- Pools ---- */
 
-static void shapelet_panel(FILE *stream, struct svg_frame frame, const struct shapelet *shapelet,
+static void shapelet_panel(FILE *stream, struct svg_frame frame, const struct shapelet_pool *pool,
                            size_t index, const struct dataset *real)
 {
+    const struct shapelet *shapelet = &pool->shapelets[index];
     const float *source = NULL;
     double from = shapelet->start, to = shapelet->start + shapelet->length - 1;
 
@@ -318,8 +319,8 @@ static void shapelet_panel(FILE *stream, struct svg_frame frame, const struct sh
     svg_series(
         stream, &frame, shapelet->values, shapelet->length, from,
         (struct svg_pen){svg_colour(shapelet->label < 0 ? 0 : (size_t)shapelet->label), 2.2, 1});
-    svg_text(stream, frame.x + 5, frame.y + 13, 11, "start", dark, "%zu: class %d, gain %.3f",
-             index, shapelet->label, (double)shapelet->gain);
+    svg_text(stream, frame.x + 5, frame.y + 13, 11, "start", dark, "%zu: class %d, %s %.3f", index,
+             shapelet->label, slp_quality_names[pool->quality], (double)shapelet->quality);
 }
 
 struct error *figure_pool(FILE *stream, const struct shapelet_pool *pool,
@@ -337,7 +338,7 @@ struct error *figure_pool(FILE *stream, const struct shapelet_pool *pool,
 
         if (real && (shapelet->source >= real->count || pool->channels != real->channels ||
                      pool->steps != real->length))
-            return error_make("the pool was not found in this set");
+            return error_make("the pool was not found in this dataset");
         widen(shapelet->values, shapelet->length, &frame.low, &frame.high);
     }
     if (pool->count == 0)
@@ -354,7 +355,7 @@ struct error *figure_pool(FILE *stream, const struct shapelet_pool *pool,
 
         here.x += (double)(k % columns) * (frame.width + GAP);
         here.y += (double)(k / columns) * (PANEL_HEIGHT + GAP);
-        shapelet_panel(stream, here, &pool->shapelets[k], k, real);
+        shapelet_panel(stream, here, pool, k, real);
         if (k % columns == 0)
             value_axis(stream, &here);
         if (k + columns >= shown)

@@ -423,8 +423,9 @@ static void draw_shapelet(FILE *stream, const struct page *page, const struct sh
         class_name(stream, page, (size_t)shapelet->label);
     if (page->pool->channels > 1)
         fprintf(stream, ", channel %u", shapelet->channel);
-    fprintf(stream, "<br>gain %.3g, steps %u&ndash;%u</small></div>", (double)shapelet->gain,
-            shapelet->start, shapelet->start + shapelet->length - 1);
+    fprintf(stream, "<br>%s %.3g, steps %u&ndash;%u</small></div>",
+            slp_quality_names[page->pool->quality], (double)shapelet->quality, shapelet->start,
+            shapelet->start + shapelet->length - 1);
 }
 
 static void write_shapelets(FILE *stream, const struct page *page)

@@ -7,12 +7,13 @@
 
 #include "base/parallel.h"
 #include "base/random.h"
+#include "shapelets/gain.h"
 #include "shapelets/search.h"
 
 enum {
     LEAST_BATCH = 4,        /* blocks of eight series */
     CHECKS = 16,            /* looks at the bound of a candidate */
-    SERIES_PER_LOOK = 8,    /* whose measuring costs as much, for each class */
+    SERIES_PER_LOOK = 8,    /* times classes: measuring as many series costs as much as a look */
     TABLE_BYTES = 32 << 20, /* what a thread keeps of the candidates of a series at a time */
 };
 
@@ -183,7 +184,7 @@ static struct error *set_sources(struct search *search)
 static struct error *set_chunks(struct search *search)
 {
     const struct discover_options *options = search->options;
-    size_t steps = search->dataset->length, classes = search->problems[0].classes;
+    size_t steps = search->dataset->length, classes = search->labellings[0].classes;
     size_t starts = (steps - options->lengths[0]) / options->start_step + 1;
     size_t bytes =
         search->stride * sizeof(float) + BINS * classes * sizeof(uint32_t) + sizeof(struct bins);
@@ -217,7 +218,7 @@ static struct error *device_memory(const struct search *search)
 static struct error *worker_make(const struct search *search, struct search_worker *worker)
 {
     size_t most = search->most_candidates, count = search->dataset->count;
-    size_t classes = search->problems[0].classes;
+    size_t classes = search->labellings[0].classes;
     const struct candidates *largest = search->chunks;
 
     for (size_t i = 1; i < search->chunk_count; i++)
@@ -232,7 +233,7 @@ static struct error *worker_make(const struct search *search, struct search_work
         if (!worker->on_device)
             return device_memory(search);
     }
-    TRY(gain_scratch_make(count, search->dataset->classes, &worker->gain));
+    TRY(quality_scratch_make(count, search->dataset->classes, &worker->quality));
     worker->table = malloc(most * search->stride * sizeof *worker->table);
     worker->histogram = malloc(most * BINS * classes * sizeof *worker->histogram);
     worker->bins = malloc(most * sizeof *worker->bins);
@@ -255,7 +256,7 @@ static void worker_free(const struct search *search, struct search_worker *worke
         search->options->device->worker_close(worker->on_device);
     candidates_free(&worker->kept);
     distance_scratch_free(&worker->distance);
-    gain_scratch_free(&worker->gain);
+    quality_scratch_free(&worker->quality);
     free(worker->table);
     free(worker->histogram);
     free(worker->bins);
@@ -268,18 +269,18 @@ static void worker_free(const struct search *search, struct search_worker *worke
     free(worker->apart);
 }
 
-static struct error *set_problems(struct search *search, const size_t *counts)
+static struct error *set_labellings(struct search *search, const size_t *counts)
 {
     size_t classes = search->dataset->classes;
 
-    search->problem_count = search->options->one_against_rest ? classes : 1;
-    search->problems = calloc(search->problem_count, sizeof *search->problems);
-    if (!search->problems)
+    search->labelling_count = search->options->one_against_rest ? classes : 1;
+    search->labellings = calloc(search->labelling_count, sizeof *search->labellings);
+    if (!search->labellings)
         return error_memory("classes");
     TRY(gain_xlogx(search->dataset->count, &search->xlogx));
-    for (size_t p = 0; p < search->problem_count; p++)
-        TRY(gain_problem_make(counts, classes, search->options->one_against_rest ? (int32_t)p : -1,
-                              search->xlogx, &search->problems[p]));
+    for (size_t p = 0; p < search->labelling_count; p++)
+        TRY(labelling_make(counts, classes, search->options->one_against_rest ? (int32_t)p : -1,
+                           search->xlogx, &search->labellings[p]));
     return NULL;
 }
 
@@ -312,7 +313,9 @@ static struct error *search_make(struct search *search, const size_t *counts)
 
     /* An odd number of cache lines, so that rows do not all fall into the same sets. */
     search->stride = ((dataset->count + 15) / 16 | 1) * 16;
-    TRY(set_problems(search, counts));
+    search->quality = qualities[search->options->quality];
+    search->measures_all = search->options->keep_all || !search->quality->bounds;
+    TRY(set_labellings(search, counts));
     TRY(set_order(search, counts));
     TRY(set_sources(search));
     TRY(set_chunks(search));
@@ -350,8 +353,8 @@ static struct error *series_make(struct search *search, size_t channel)
 
 static void search_free(struct search *search)
 {
-    for (size_t i = 0; search->problems && i < search->problem_count; i++)
-        gain_problem_free(&search->problems[i]);
+    for (size_t i = 0; search->labellings && i < search->labelling_count; i++)
+        labelling_free(&search->labellings[i]);
     for (size_t i = 0; search->chunks && i < search->chunk_count; i++)
         candidates_free(&search->chunks[i]);
     for (size_t i = 0; search->lists && i < search->plan.lists; i++)
@@ -359,7 +362,7 @@ static void search_free(struct search *search)
     for (unsigned i = 0; search->workers && i < search->worker_count; i++)
         worker_free(search, &search->workers[i]);
     free(search->xlogx);
-    free(search->problems);
+    free(search->labellings);
     free(search->order);
     free(search->labels);
     free(search->sources);
@@ -411,6 +414,7 @@ static struct error *make_pool(const struct search *search, const struct found *
     pool->channels = dataset->channels;
     pool->steps = dataset->length;
     pool->classes = dataset->classes;
+    pool->quality = search->options->quality;
     pool->length_normalised = search->options->length_normalised;
     next = pool->values;
     for (size_t i = 0; i < count; i++) {
@@ -427,7 +431,7 @@ static struct error *make_pool(const struct search *search, const struct found *
                                                .window = window < SLP_WINDOW_FULL ? (uint32_t)window
                                                                                   : SLP_WINDOW_FULL,
                                                .source = found->source,
-                                               .gain = found->gain,
+                                               .quality = found->quality,
                                                .threshold = found->threshold};
         next += found->length;
     }

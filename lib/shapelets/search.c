@@ -1,14 +1,14 @@
 /* All series are in an order in which every stretch has its share of each class, and are measured
  * batch by batch.  For each candidate a histogram of the distances so far (by class, in a few dozen
- * bins) bounds the gain it can still reach.  Candidates that can no longer enter their list are
+ * bins) bounds the quality it can still reach.  Candidates that can no longer enter their list are
  * dropped between batches, and only those whose bound survives to the end are sorted and scored
  * exactly.
  *
  * Why the result is determined: a list holds the best candidates, in a total order, of all series,
  * each of which contributes those that overlap none of its own better ones.  A candidate is dropped
- * only if its gain is less than that of the last in its full list, which only gets harder to enter;
- * what it could have pushed out for overlapping is worse still.  So neither the time nor the order
- * at which lists fill up can be seen in the end. */
+ * only if its quality is less than that of the last in its full list, which only gets harder to
+ * enter; what it could have pushed out for overlapping is worse still.  So neither the time nor the
+ * order at which lists fill up can be seen in the end. */
 #include "shapelets/search.h"
 
 #include <math.h>
@@ -16,14 +16,14 @@
 
 enum { ABREAST = 4 };
 
-static const struct gain_problem *problem_of(const struct search *search, int32_t label)
+static const struct labelling *labelling_of(const struct search *search, int32_t label)
 {
-    return &search->problems[search->options->one_against_rest ? (size_t)label : 0];
+    return &search->labellings[search->options->one_against_rest ? (size_t)label : 0];
 }
 
 static uint32_t *histogram_of(const struct search_worker *worker, size_t row)
 {
-    return worker->histogram + row * worker->problem->classes * BINS;
+    return worker->histogram + row * worker->labelling->classes * BINS;
 }
 
 /* Counts the cells of up to ABREAST runs of one class each, side by side: one increment need not
@@ -59,7 +59,7 @@ static void count_batch(const struct search *search, struct search_worker *worke
     if (from == 0) {
         bins_make(distances, to, worker->cells, bins);
         worker->likely[row] = BINS / 2;
-        memset(histogram, 0, worker->problem->classes * BINS * sizeof *histogram);
+        memset(histogram, 0, worker->labelling->classes * BINS * sizeof *histogram);
     }
     bins_cells(bins, distances + from, to - from, worker->cells);
     for (size_t first = batch->first_run; first < batch->end_run; first += ABREAST) {
@@ -71,7 +71,7 @@ static void count_batch(const struct search *search, struct search_worker *worke
             const struct run *run = &search->runs[r];
 
             cells[runs] = worker->cells + (run->from - from);
-            rows[runs] = histogram + gain_class(worker->problem, run->label) * BINS;
+            rows[runs] = histogram + labelling_class(worker->labelling, run->label) * BINS;
             lengths[runs] = run->to - run->from;
         }
         count_runs(bins, cells, rows, lengths, runs);
@@ -82,13 +82,13 @@ static void count_batch(const struct search *search, struct search_worker *worke
 static void count_unknown(const struct search *search, const struct batch *batch,
                           struct search_worker *worker)
 {
-    const struct gain_problem *problem = worker->problem;
+    const struct labelling *labelling = worker->labelling;
 
-    memcpy(worker->unknown, problem->totals, problem->classes * sizeof *worker->unknown);
+    memcpy(worker->unknown, labelling->totals, labelling->classes * sizeof *worker->unknown);
     for (size_t r = 0; r < batch->end_run; r++)
-        worker->unknown[gain_class(problem, search->runs[r].label)] -=
+        worker->unknown[labelling_class(labelling, search->runs[r].label)] -=
             search->runs[r].to - search->runs[r].from;
-    worker->blind = gain_blind_bound(problem, worker->unknown);
+    worker->blind = search->quality->bounds->blind(labelling, worker->unknown);
 }
 
 static struct found describe(const struct search *search, const struct candidates *candidates,
@@ -101,9 +101,10 @@ static struct found describe(const struct search *search, const struct candidate
                           .source = source};
 }
 
-/* The gain that candidate c of those kept needs to have a chance: a little less than that of the
- * last in its list, as a gain is rounded to float when it is stored. */
-static double needed_gain(const struct search *search, const struct search_worker *worker, size_t c)
+/* The quality that candidate c of those kept needs to have a chance: a little less than that of the
+ * last in its list, as it is rounded to float when it is stored. */
+static double needed_quality(const struct search *search, const struct search_worker *worker,
+                             size_t c)
 {
     struct found candidate = describe(search, &worker->kept, c, worker->source);
     double entry = atomic_load_explicit(&search->entry[select_list(&search->plan, &candidate)],
@@ -112,7 +113,7 @@ static double needed_gain(const struct search *search, const struct search_worke
     return entry * (1 - 1e-6) - 1e-9;
 }
 
-/* Drops the candidates whose gain cannot reach their list any more. */
+/* Drops the candidates whose quality cannot reach their list any more. */
 static void drop_hopeless(const struct search *search, struct search_worker *worker,
                           const struct batch *batch)
 {
@@ -120,13 +121,14 @@ static void drop_hopeless(const struct search *search, struct search_worker *wor
 
     count_unknown(search, batch, worker);
     for (size_t c = 0; c < kept->count; c++) {
-        double needed = needed_gain(search, worker, c);
+        double needed = needed_quality(search, worker, c);
         size_t row = kept->row[c];
-        struct gain_bins counted = {.count = BINS, .histogram = histogram_of(worker, row)};
+        struct quality_bins counted = {.count = BINS, .histogram = histogram_of(worker, row)};
 
         worker->keep[row] =
-            worker->blind >= needed || gain_can_reach(worker->problem, &counted, worker->unknown,
-                                                      needed, &worker->likely[row]);
+            worker->blind >= needed ||
+            search->quality->bounds->can_reach(worker->labelling, &counted, worker->unknown, needed,
+                                               &worker->likely[row]);
     }
     candidates_keep(kept, worker->keep, kept);
 }
@@ -153,24 +155,25 @@ static void measure_batch(const struct search *search, struct search_worker *wor
 
 /* The best split of a fully measured candidate; false if it cannot reach its list. */
 static bool find_split(const struct search *search, struct search_worker *worker, size_t c,
-                       struct gain_split *split)
+                       struct quality_split *split)
 {
     size_t row = worker->kept.row[c], count = search->dataset->count;
     const float *distances = worker->table + row * search->stride;
     const struct bins *bins = &worker->bins[row];
-    struct gain_bins counted = {.count = BINS, .histogram = histogram_of(worker, row)};
-    struct gain_range range = {.bins = worker->bin_of};
+    struct quality_bins counted = {.count = BINS, .histogram = histogram_of(worker, row)};
+    struct quality_range range = {.bins = worker->bin_of};
 
-    if (!search->options->keep_all) {
-        if (!gain_find_range(worker->problem, &counted, needed_gain(search, worker, c), &range))
+    if (!search->measures_all) {
+        if (!search->quality->bounds->find_range(worker->labelling, &counted,
+                                                 needed_quality(search, worker, c), &range))
             return false;
         bins_cells(bins, distances, count, worker->cells);
         for (size_t i = 0; i < count; i++)
             worker->bin_of[i] = bins->of_cell[worker->cells[i]];
     }
     worker->report.sorted++;
-    *split = gain_best_split(worker->problem, distances, search->labels,
-                             search->options->keep_all ? NULL : &range, &worker->gain);
+    *split = search->quality->score(worker->labelling, distances, search->labels,
+                                    search->measures_all ? NULL : &range, &worker->quality);
     return true;
 }
 
@@ -182,12 +185,12 @@ static void score(const struct search *search, struct search_worker *worker)
     for (size_t c = 0; c < kept->count; c++) {
         struct found *found = &worker->found[worker->found_count];
         float root = sqrtf((float)kept->length[c]);
-        struct gain_split split;
+        struct quality_split split;
 
         if (!find_split(search, worker, c, &split))
             continue;
         *found = describe(search, kept, c, worker->source);
-        found->gain = split.gain;
+        found->quality = split.quality;
         found->margin = split.gap / root;
         found->threshold =
             search->options->length_normalised ? split.threshold / root : split.threshold;
@@ -231,7 +234,7 @@ static void search_chunk(const struct search *search, struct search_worker *work
         const struct batch *batch = &search->batches[b];
 
         measure_batch(search, worker, batch);
-        if (search->options->keep_all)
+        if (search->measures_all)
             continue;
         for (size_t c = 0; c < worker->kept.count; c++)
             count_batch(search, worker, batch, worker->kept.row[c]);
@@ -247,7 +250,7 @@ void search_source(void *context, size_t task, unsigned worker_number)
     struct search_worker *worker = &search->workers[worker_number];
 
     worker->source = search->sources[task];
-    worker->problem = problem_of(search, search->dataset->y[worker->source]);
+    worker->labelling = labelling_of(search, search->dataset->y[worker->source]);
     worker->found_count = 0;
     for (size_t i = 0; i < search->chunk_count; i++)
         search_chunk(search, worker, &search->chunks[i]);

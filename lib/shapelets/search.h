@@ -9,7 +9,7 @@
 #include "shapelets/bins.h"
 #include "shapelets/discover.h"
 #include "shapelets/distance.h"
-#include "shapelets/gain.h"
+#include "shapelets/quality.h"
 
 /* Series of one class, side by side in the order of measuring. */
 struct run {
@@ -27,12 +27,12 @@ struct batch {
 struct search_worker {
     /* At work on: */
     size_t source;
-    const struct gain_problem *problem;
+    const struct labelling *labelling;
     struct candidates kept;
 
     struct distance_scratch distance;
     void *on_device; /* instead of it, where a device measures */
-    struct gain_scratch gain;
+    struct quality_scratch quality;
     float *table;                /* (candidates, stride) distances */
     uint32_t *histogram;         /* (candidates, classes, BINS) */
     struct bins *bins;           /* (candidates,) */
@@ -41,7 +41,7 @@ struct search_worker {
     uint16_t *cells;             /* (series,) */
     uint8_t *bin_of;             /* (series,) */
     size_t *unknown;             /* (classes,) */
-    double blind;                /* gain_blind_bound of unknown */
+    double blind;                /* the blind bound of unknown */
     struct found *found, *apart; /* of the source, in all chunks; and those for one list */
     size_t found_count;
     struct discover_report report;
@@ -52,8 +52,10 @@ struct search {
     const struct discover_options *options;
     struct select_plan plan;
     double *xlogx;
-    struct gain_problem *problems; /* one, or one for each class */
-    size_t problem_count;
+    const struct quality *quality;
+    bool measures_all;            /* no candidate is dropped */
+    struct labelling *labellings; /* one, or one for each class */
+    size_t labelling_count;
     size_t *order;   /* (N,) series in the order of measuring */
     int32_t *labels; /* (N,) in that order */
     size_t *sources; /* (N,) in the order in which they are searched */

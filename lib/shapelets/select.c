@@ -15,8 +15,8 @@ int found_compare(const void *a, const void *b)
 {
     const struct found *x = a, *y = b;
 
-    if (x->gain != y->gain)
-        return x->gain > y->gain ? -1 : 1;
+    if (x->quality != y->quality)
+        return x->quality > y->quality ? -1 : 1;
     if (x->margin != y->margin)
         return x->margin > y->margin ? -1 : 1;
     if (x->source != y->source)
@@ -80,7 +80,7 @@ void shortlist_add(struct shortlist *list, const struct found *candidate)
 
 float shortlist_entry(const struct shortlist *list)
 {
-    return list->count < list->capacity ? -1 : list->items[list->count - 1].gain;
+    return list->count < list->capacity ? -1 : list->items[list->count - 1].quality;
 }
 
 struct select_plan select_plan(enum selection selection, size_t k, const size_t *class_counts,

@@ -12,7 +12,7 @@
 
 /* A scored candidate. */
 struct found {
-    float gain;
+    float quality;
     float margin; /* the gap at the split, divided by the root of the length */
     float threshold;
     uint32_t channel, start, length;
@@ -20,8 +20,8 @@ struct found {
     uint64_t source;
 };
 
-/* The order: larger gain, then larger margin, then smaller source, start, length.  No two
- * candidates of a channel are equal, so that whatever is sorted by it is determined.  Gains are
+/* The order: larger quality, then larger margin, then smaller source, start, length.  No two
+ * candidates of a channel are equal, so that whatever is sorted by it is determined.  Qualities are
  * compared as they are stored, in float: smaller differences are rounding.  Negative if a comes
  * first. */
 int found_compare(const void *a, const void *b);
@@ -32,7 +32,7 @@ bool found_overlap(const struct found *a, const struct found *b);
  * are left. */
 size_t found_keep_apart(struct found *candidates, size_t count);
 
-/* The best so many candidates, sorted. */
+/* The best candidates, at most `capacity`, sorted. */
 struct shortlist {
     size_t capacity, count;
     struct found *items;
@@ -41,7 +41,7 @@ struct shortlist {
 struct error *shortlist_make(size_t capacity, struct shortlist *list) MUST_CHECK;
 void shortlist_free(struct shortlist *list);
 void shortlist_add(struct shortlist *list, const struct found *candidate);
-/* The least gain that a candidate needs to get in: -1 while there is room. */
+/* The least quality that a candidate needs to get in: -1 while there is room. */
 float shortlist_entry(const struct shortlist *list);
 
 enum selection {

@@ -77,12 +77,12 @@ struct error *matching_run(const char *path)
     struct dataset condensed;
     struct error *error;
 
-    options.method = MATCH_UNROLL;
+    options.method = &method_unroll;
     options.architecture = architecture(NETWORK("none"));
     options.per_class = 1;
-    options.steps = 2;
-    options.student_steps = 3;
-    options.unroll_steps = 2;
+    match_set(&options, "steps", 2);
+    match_set(&options, "student-steps", 3);
+    match_set(&options, "unroll-steps", 2);
     options.checkpoint = path;
     options.checkpoint_every = 1;
     match_fill_in(&options, CLASSES);

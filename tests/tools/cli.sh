@@ -394,7 +394,7 @@ header["channels"], header["steps"], header["classes"] = 2, 10, 4
 records = np.zeros(2, RECORD)
 records["channel"], records["start"], records["length"] = [1, 0], [7, 0], [3, 2]
 records["class"], records["window"], records["source"] = [3, -1], [20, 2**32 - 1], [41, 7]
-records["gain"], records["threshold"] = [0.75, 0.5], [1.25, 2]
+records["quality"], records["threshold"] = [0.75, 0.5], [1.25, 2]
 values = [np.array([1, 2, 3]), np.array([4, 5.5])]
 write_slp("made.slp", header, records, values, "by hand")
 h, r, v, notes, scaling = read_slp("made.slp")

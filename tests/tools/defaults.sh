@@ -42,10 +42,12 @@ others() {
 
 test_that 'pools are searched for by default as the manual says' '
     sc-gen cbf -n 30 -L 60 -o set.npy
-    same "sc-shapelets -q set.npy" "-k 20 -l 6,9,12,15,18 -w 9 --step 1 --gain all --select top"
+    same "sc-shapelets -q set.npy" "-k 20 -l 6,9,12,15,18 -w 9 --step 1 --quality gain --gain all
+        --select top"
     sc-gen planted -n 10 -L 501 -C 2 -o long.npy
     same "sc-shapelets -q -k 2 -l 50 long.npy" "-w 50 --step 2"
     others "sc-shapelets -q -k 9 set.npy" "-k 8" "-l 9" "-w 3" "-w full" "--step 2" "--gain one" \
+        "--quality f" "--quality kruskal-wallis" "--quality mood" \
         "--select class" "--select diverse" "--normalise"
 '
 test_that 'teachers are trained by default as the manual says' '
@@ -79,7 +81,7 @@ test_that 'students are trained by default as the manual says' '
     sc-eval -q --seeds 2 --steps 50 -n "$small" -v hard.npy soft.npy val.npy | cut -f 5 | cmp - judged
 '
 test_that 'a teacher is inverted by default as the manual says' '
-    same "sc-synth -q -t with.tch -s pool.slp train.npy" "--spc 10 --init explain --steps 200 --rate 0.02 --weight-ce 0.99
+    same "sc-synth -q -t with.tch -s pool.slp train.npy" "--spc 10 --init ridge --steps 200 --rate 0.02 --weight-ce 0.99
         --weight-bn 0.01 --first-layer 10 --norm plain --statistics all -w 2"
     same "sc-synth -q -t plain.tch -n 1 train.npy" "--init real --steps 2000 --rate 0.05"
     same "sc-synth -q -t with.tch -s pool.slp --init kmeans -n 1 train.npy" "--steps 2000 --rate 0.05"

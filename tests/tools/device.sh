@@ -29,7 +29,7 @@ test_that 'a plug-in that is not there is named, and auto goes on without it' '
 '
 test_that 'a library that is no plug-in is refused' '
     export SHAPECOND_CUDA_PLUGIN=$SC_BUILD/lib/libnpy-c.so.0
-    fails 1 "the CUDA plug-in is none of shapecond" sc-strans --device cuda pool.slp set.npy
+    fails 1 "not a shapecond plug-in" sc-strans --device cuda pool.slp set.npy
 '
 test_that 'a plug-in of another build is refused, whatever its version' '
     version=$(sc-strans --version | sed "s/.* //")

@@ -68,7 +68,7 @@ test_that 'soft labels are learned where there are some, unless hard ones are as
     refute cmp -s hard by-default
     refute cmp -s cold by-default
     fails 1 "train.npy: has no soft labels" sc-eval train.npy test.npy --soft
-    fails 2 "--soft or --hard?" sc-eval few.npy test.npy --soft --hard
+    fails 2 "--soft and --hard exclude each other" sc-eval few.npy test.npy --soft --hard
 '
 test_that 'the ratio is to the accuracy with full data, a number or a table' '
     sc-eval --teacher teacher.tch test.npy -o full.tsv
@@ -133,7 +133,7 @@ test_that 'sets that do not go together are refused with the reason' '
     fails 1 "training: the loss is not a number" \
         evaluate few.npy test.npy -n "cnn norm=none" --optimiser sgd --rate 1000 --hard -o none
     fails 1 "/nowhere" sc-eval few.npy test.npy --steps 1000000 -o /nowhere/at.all
-    fails 2 "which sets?" sc-eval few.npy -o none
+    fails 2 "missing arguments: sc-eval TRAIN TEST" sc-eval few.npy -o none
     fails 2 "is scored on one set" sc-eval --teacher teacher.tch few.npy test.npy -o none
     test ! -e none
 '

@@ -25,7 +25,7 @@ test_that 'a set of several channels comes back from .ts bit for bit' '
     sc-import set.ts --classes-from set.npy -o back.npy
     content set.npy >expected
     content back.npy | cmp - expected
-    fails 1 "none.tsv: UCR files hold one channel, this set has 3" sc-export set.npy -o none.tsv
+    fails 1 "none.tsv: UCR files hold one channel, this dataset has 3" sc-export set.npy -o none.tsv
     refute test -e none.tsv
     fails 1 "sc-export: standard output: UCR files hold one channel" sc-export -f ucr set.npy
 '

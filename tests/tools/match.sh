@@ -75,8 +75,10 @@ test_that 'every option changes the series' '
     match dm -o other.npy
     test "$(series base.npy)" = "$(series other.npy)"
     match dc -o base.npy
-    match dc --training-steps 3 -o other.npy
-    refute test "$(series base.npy)" = "$(series other.npy)"
+    for options in "--training-steps 3" "--training-rate 0.1"; do
+        match dc $options -o other.npy
+        refute test "$(series base.npy)" = "$(series other.npy)"
+    done
     for method in mtt condtsc; do
         match $method --expert-epochs 3 -o base.npy
         for options in "--seed 1" "--init real" "--init noise" "--steps 4" "--rate 0.1" \
@@ -121,15 +123,15 @@ test_that 'students that are gone back through can start from a set and have sha
     sc-gen planted -V 2 -n 20 -L "$(sc-info --json train.npy | json length)" -o pair.npy
     sc-match -q -m unroll -n 1 --steps 1 --network "$small" -b 16 --student-steps 20 --unroll-steps 5 \
         pair.npy -o pair-tiny.npy
-    fails 1 "pair-tiny.npy: a set of 2 classes, but train.npy has 3" \
+    fails 1 "pair-tiny.npy: a dataset of 2 classes, but train.npy has 3" \
         match unroll --from pair-tiny.npy -o none
     sc-shapelets -q -k 2 pair.npy -o pair.slp
     fails 1 "pair.slp: found in series of 128 steps and 2 classes" match unroll -s pair.slp -o none
     fails 1 "a training of 40 steps has no window of 50" match unroll --unroll-steps 50 -o none
     fails 1 "the loss is no longer a number; a smaller --student-rate" \
         match unroll --student-rate 1e6 -o none
-    fails 2 "of no use to dc" match dc --from base.npy -o none
-    fails 2 "of no use to dm" match dm -s pool.slp -o none
+    fails 2 "does not apply to dc" match dc --from base.npy -o none
+    fails 2 "does not apply to dm" match dm -s pool.slp -o none
     fails 2 "exclude each other" match unroll --from base.npy --init real -o none
     test ! -e none
 '
@@ -209,21 +211,45 @@ test_that 'experts that were interrupted go on and end with the same bytes' '
     test ! -e state
     cmp resumed.npy whole.npy
 '
+# Rows of --help such as
+#     --batch=N   dc: real series; mtt: condensed series [dc: 64; mtt: 100]
+# against the paragraph of the option in the manual: the methods and every number of the default.
+test_that 'the manual gives every parameter of a method with its methods and defaults' '
+    sed "s/\\\\-/-/g" "$SC_ROOT/man/sc-match.1" >page
+    methods=$(sc-match --help | sed -n "/^Methods/,/^$/s/^  \([a-z]*\) .*/\1/p")
+    test "$(echo "$methods" | wc -l)" -ge 6
+    for method in $methods; do grep -qx "\.It Cm $method" page; done
+    sc-match --help | sed -n "/^ .*--steps=/,/^ .*--checkpoint=/p" | grep -v -e "--checkpoint=" |
+        while IFS= read -r row; do
+            name=$(echo "$row" | sed "s/[^=]*--\([a-z-]*\)=.*/\1/")
+            awk -v tag="Fl -$name " "/^\.(It|El)/ { inside = 0 } /^\.It/ && index(\$0, tag) { inside = 1 } inside" \
+                page >paragraph
+            test -s paragraph || { echo "--$name is not in the manual"; exit 1; }
+            for word in $(echo "$row" | sed "s/.*\[\(.*\)\]/\1/; s/--[a-z]*=[a-z0-9]*//g" | grep -oE "[0-9]+(\.[0-9]+)?"); do
+                grep -qE "(^|[^0-9.])$word([^0-9]|$)" paragraph || { echo "--$name: no default of $word"; exit 1; }
+            done
+            for method in $methods; do
+                case $row in *" $method:"* | *" $method,"* | *"[$method:"* | *"[$method,"*) ;; *) continue ;; esac
+                grep -qE "(Cm|,) (.*, )?$method( |$)" paragraph || grep -q "else" paragraph ||
+                    { echo "--$name: nothing about $method"; exit 1; }
+            done
+        done
+'
 test_that 'what does not fit is refused with the reason and leaves no file' '
     sc-gen cbf -n 30 -L 64 -o short.npy
     sc-gen two-patterns -n 40 -o four.npy
     fails 2 "mtt needs --experts=FILE" sc-match -m mtt train.npy -o none
-    fails 2 "--experts is of no use to dc" sc-match -m dc -x experts.npy train.npy -o none
-    fails 2 "--network is of no use to mtt" \
+    fails 2 "--experts does not apply to dc" sc-match -m dc -x experts.npy train.npy -o none
+    fails 2 "--network does not apply to mtt" \
         sc-match -m mtt -x experts.npy --network cnn train.npy -o none
     for option in student-steps student-rate label-rate unroll-steps expert-epochs latest-start \
         rate-rate weight-embedding; do
-        fails 2 "--$option is of no use to dm" sc-match -m dm --$option 1 train.npy -o none
+        fails 2 "--$option does not apply to dm" sc-match -m dm --$option 1 train.npy -o none
     done
     for option in network-steps training-steps unroll-steps weight-embedding; do
-        fails 2 "--$option is of no use to mtt" sc-match -m mtt -x experts.npy --$option 1 train.npy -o none
+        fails 2 "--$option does not apply to mtt" sc-match -m mtt -x experts.npy --$option 1 train.npy -o none
     done
-    fails 2 "--rate-rate is of no use to unroll" sc-match -m unroll --rate-rate 1 train.npy -o none
+    fails 2 "--rate-rate does not apply to unroll" sc-match -m unroll --rate-rate 1 train.npy -o none
     fails 2 "is none of: dc, dsa, dm, mtt, condtsc" sc-match -m best train.npy -o none
     fails 2 "is too small" sc-match -n 0 train.npy -o none
     fails 1 "sc-match: condtsc needs experts of two towers" \

@@ -78,7 +78,7 @@ test_that 'what cannot be drawn is refused with the reason and leaves no file' '
     fails 1 "no rows" sc-plot bad.tsv -o none.svg
     sc-gen two-patterns -n 8 -L 200 -o longer.npy
     fails 1 "the series behind are 1 x 200" sc-plot set.npy --over longer.npy -o none.svg
-    fails 1 "channel 3 of a set of 1" sc-plot set.npy --channel 3 -o none.svg
+    fails 1 "channel 3 of a dataset of 1" sc-plot set.npy --channel 3 -o none.svg
     fails 1 "none.npy: No such file" sc-plot none.npy -o none.svg
     head -c 300 set.npy >cut.npy
     fails 1 "truncated" sc-plot cut.npy -o none.svg

@@ -69,6 +69,11 @@ sc_synth() {
         sc-synth -q -t default.tch -n 2 --steps 12 $options train.npy -o out.npy
         keep "$(echo "$options" | tr -d ' ')" out.npy
     done
+    for options in "--init real" "--init kmeans" "-n 40"; do
+        # shellcheck disable=SC2086 # one option per word
+        sc-synth -q -t shapelets.tch -s pool.slp -n 4 --steps 3 $options train.npy -o out.npy
+        keep "shapelets$(echo "$options" | tr -d ' ')" out.npy
+    done
 }
 sc_experts() {
     sc-experts -q -c 2 -e 3 -b 32 -n "$small" train.npy -o experts.npy
@@ -99,6 +104,20 @@ sc_match() {
     keep unroll-shapelets out.npy
     sc-match "$@" --network "$small" --from tiny.npy -n 3 train.npy -o out.npy
     keep unroll-from out.npy
+    for options in "-m dc" "-m dsa -n 3 --training-steps 2" "-m dm --network-steps 3" \
+        "-m dc --init real -n 40 -b 8" "-m dm --init noise --optimiser adam" "-m dm --optimiser sgd --rate 0.5" \
+        "-m mtt -x experts.npy --expert-epochs 1 --init real -n 3 -b 4 --student-rate 0.05 --rate-rate 0.2" \
+        "-m mtt -x experts.npy --expert-epochs 1 -n 1 --latest-start 0" \
+        "-m condtsc -x towers.npy --expert-epochs 1 -n 3 --weight-embedding 0.5 --label-rate 0.2" \
+        "-m unroll --student-steps 30 --label-rate 0 --student-rate 0.02 --init real" \
+        "-m unroll --student-steps 30 -n 40 -b 32"; do
+        case $options in
+        *--experts* | *-x*) ;;
+        *) options="$options --network cnn\ depth=1\ width=6" ;;
+        esac
+        eval "sc-match -q -n 2 --steps 3 $options train.npy -o out.npy"
+        keep "$(echo "$options" | tr -d '[:space:][:punct:]')" out.npy
+    done
 }
 sc_eval() {
     sc-eval -q --seeds 2 --steps 20 --json train.npy test.npy -o out
@@ -114,8 +133,43 @@ sc_select() {
     for method in herding kcenter kmeans; do
         sc-select -q -m "$method" -n 2 -t default.tch --soft train.npy -o out.npy
         keep "$method" out.npy
+        sc-select -q -m "$method" -n 3 many.npy -o out.npy
+        keep "$method-series" out.npy
+    done
+    sc-select -q -m random -n 5 --seed 3 train.npy -o out.npy
+    keep random out.npy
+}
+# cases OPTIONS...: the program with each of these option sets, one word of options per case.
+cases() {
+    for case; do
+        eval "\"$program\" -q $case -o out.npy"
+        keep "$(echo "$case" | tr -d ' ')" out.npy
     done
 }
+sc_shapelets() {
+    for options in "-k 4" "-k 3 --gain one" "-k 3 --select class" "-k 5 --select diverse" "-w full -l 10,20" \
+        "--normalise --step 3 -k 6" "--measure-all -k 6 --raw" "--gain one --select class -k 6"; do
+        for set in train many; do
+            # shellcheck disable=SC2086 # one option per word
+            sc-shapelets -q $options $set.npy -o out.slp
+            keep "$set$(echo "$options" | tr -d ' ')" out.slp
+        done
+    done
+}
+sc_balance() {
+    cases "--to 40 train.npy" "--to 45 --method smote -k 3 train.npy" "--to 25 --method smote --seed 2 many.npy"
+}
+sc_prune() { cases "-p 0.3 train.npy" "-p 0.5 --overall --seed 2 many.npy" "-n 4 train.npy"; }
+sc_split() {
+    for options in "--train 0.6 --val 0.2 --test rest" "--train 30 --val 6 --test 12 --in-order"; do
+        for part in train val test; do
+            cases "$options --only $part train.npy"
+        done
+    done
+}
+sc_scale() { cases "many.npy" "--per-series many.npy"; }
+sc_gen() { cases "cbf -n 20" "planted -C 2 -V 3 -n 12 -L 40" "cbf -n 9 --seed 4"; }
+sc_plot() { cases "train.npy" "pool.slp" "--shapelets pool.slp --over test.npy train.npy"; }
 sc_strans() {
     sc-strans -q pool.slp train.npy -o out.npy
     keep found out.npy
@@ -132,7 +186,8 @@ compare() {
 }
 levels=generic
 ! grep -q '\bavx2\b.*\bfma\b\|\bfma\b.*\bavx2\b' /proc/cpuinfo || levels='generic avx2'
-programs='sc-teacher sc-synth sc-experts sc-match sc-eval sc-select sc-strans'
+programs='sc-teacher sc-synth sc-experts sc-match sc-eval sc-select sc-strans
+          sc-shapelets sc-balance sc-prune sc-split sc-scale sc-gen sc-plot'
 for level in $levels; do
     export SHAPECOND_CPU="$level"
     mkdir "$level"
@@ -148,7 +203,12 @@ for level in $levels; do
     for program in $programs; do
         run=$(echo "$program" | tr - _)
         if [ -n "${RECORD-}" ]; then
-            (set -e && "$run") || exit 1
+            (
+                set -e
+                "$run"
+            )
+            # shellcheck disable=SC2181 # inside a condition the shell would ignore set -e
+            [ $? -eq 0 ] || exit 1
         else
             test_that "$program writes the bytes that it wrote before ($level)" '$run && compare'
         fi

@@ -71,7 +71,7 @@ test_that 'wrong usage is refused' '
 '
 test_that 'bad input is refused and leaves no file' '
     sc-gen planted -n 10 -C 2 -o two.npy
-    fails 1 "two.npy: statistics of 3 channels, but the set has 2" \
+    fails 1 "two.npy: statistics of 3 channels, but the dataset has 2" \
         sc-scale --with scale.npy two.npy -o none.npy
     fails 1 "raw.npy: not a file of statistics" sc-scale --with raw.npy raw.npy -o none.npy
     fails 1 "gone.npy: No such file" sc-scale --with gone.npy raw.npy -o none.npy

@@ -45,7 +45,7 @@ test_that 'bad input is refused with the reason and leaves no file' '
     sc-gen planted -n 20 -V 1 -o one-class.npy
     fails 1 "shapelets tell classes apart, but the 20 series have 1 class" \
         sc-shapelets one-class.npy -o none
-    fails 2 "which pool?" sc-strans -o none
+    fails 2 "missing argument: POOL" sc-strans -o none
     fails 2 "is neither a number of steps nor" sc-strans -w x full.slp set.npy -o none
     sc-gen planted -n 20 -o narrow.npy
     fails 1 "the pool is for series of 2 channels, not 1" sc-strans full.slp narrow.npy -o none
@@ -136,5 +136,23 @@ test_that 'a pool is one that programs can read, or values near the limits of fl
     refute grep -e 1e30 -e 1e-30 refused
     grep 2e38 refused-features
     refute grep -e 1e30 -e 1e- refused-features
+'
+test_that 'a pool can be scored by every measure, says by which, and is the same for any threads' '
+    sc-gen planted -n 60 -L 60 -o scored.npy
+    sc-shapelets -q -k 3 scored.npy -o gain.slp
+    for quality in gain f kruskal-wallis mood; do
+        sc-shapelets -q -k 3 --quality $quality --threads 1 scored.npy -o pool.slp
+        sc-shapelets -q -k 3 --quality $quality --threads 3 --measure-all scored.npy | cmp - pool.slp
+        test "$(sc-info --json pool.slp | json quality)" = $quality
+        sc-info --json pool.slp | grep "\"$quality\": [0-9.]*, \"threshold\""
+        sc-plot pool.slp | grep "class [0-9]*, $quality [0-9.]*"
+        case $quality in
+        gain) test "$(tail -c +60 pool.slp | head -c 100 | cksum)" = "$(tail -c +60 gain.slp | head -c 100 | cksum)" ;;
+        *) sc-info pool.slp | grep "^quality *$quality$" && sc-info pool.slp | grep "sc-shapelets .*--quality=$quality" ;;
+        esac
+        sc-shapelets -q -k 3 --quality $quality --gain one --select diverse scored.npy -o other.slp
+        sc-strans -q other.slp scored.npy -o features.npy
+    done
+    fails 2 "is none of: gain, f, kruskal-wallis, mood" sc-shapelets --quality best scored.npy -o none
 '
 finish

@@ -66,7 +66,7 @@ test_that 'what does not fit is refused with the reason and leaves no file' '
     fails 1 "short.npy: the teacher is for series of 1 channels and 128 steps, these have 1 and 64" \
         sc-synth -t plain.tch short.npy -o none
     fails 1 "these have 2 and 128" sc-synth -t plain.tch wide.npy -o none
-    fails 1 "four.npy: the teacher knows 3 classes, the set has 4" \
+    fails 1 "four.npy: the teacher knows 3 classes, the dataset has 4" \
         sc-synth -t plain.tch four.npy -o none
     fails 1 "trained with 5 shapelets: give the same pool" sc-synth -t teacher.tch train.npy -o none
     fails 1 "trained without shapelets" sc-synth -t plain.tch -s pool.slp train.npy -o none

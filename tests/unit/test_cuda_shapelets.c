@@ -303,7 +303,7 @@ static void discovery_finds_the_same_pool(void **state)
     for (size_t i = 0; i < a.count; i++) {
         assert_int_equal(a.shapelets[i].source, b.shapelets[i].source);
         assert_int_equal(a.shapelets[i].start, b.shapelets[i].start);
-        assert_memory_equal(&a.shapelets[i].gain, &b.shapelets[i].gain, sizeof(float));
+        assert_memory_equal(&a.shapelets[i].quality, &b.shapelets[i].quality, sizeof(float));
         assert_memory_equal(&a.shapelets[i].threshold, &b.shapelets[i].threshold, sizeof(float));
     }
     slp_free(&a);

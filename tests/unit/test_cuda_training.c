@@ -277,7 +277,7 @@ static void synthesis_goes_the_way_of_the_processor(void **state)
         options.steps = 70; /* more than are queued at once */
         options.rate = 0.05;
         options.by_round = by_round;
-        options.start = by_round ? START_EXPLAIN : START_REAL;
+        options.start = by_round ? START_RIDGE : START_REAL;
         before = counts();
         a = synthesise_on(fake_device(), &s, &options, &x);
         after = counts();

@@ -60,6 +60,8 @@ static struct brute_split brute_score(const struct dataset *dataset,
                                       dataset->length, options->window);
     split = brute_best_split(distances, dataset->y, dataset->count, dataset->classes,
                              options->one_against_rest ? candidate->label : -1);
+    split.gain = brute_quality(options->quality, distances, dataset->y, dataset->count,
+                               dataset->classes, options->one_against_rest ? candidate->label : -1);
     free(distances);
     return split;
 }
@@ -86,7 +88,7 @@ static size_t brute_candidates(const struct dataset *dataset,
                                         .label = dataset->y[i],
                                         .source = i};
                 split = brute_score(dataset, options, found);
-                found->gain = (float)split.gain;
+                found->quality = (float)split.gain;
                 found->margin = (float)((split.high - split.low) / sqrt((double)found->length));
                 found->threshold = (float)((split.low + split.high) / 2);
             }
@@ -121,14 +123,15 @@ static void check_against_brute_force(const struct dataset *dataset,
         for (size_t k = 0; k < options->k && k < total; k++, at++) {
             const struct shapelet *got = &pool.shapelets[at];
             const struct found *same = find(all, total, got);
+            double near = options->quality ? 1e-5 : 0; /* statistics have no upper limit */
             double scale = options->length_normalised ? sqrt((double)got->length) : 1;
 
             /* Its place, but for equals, and its own score. */
             assert_int_equal(got->channel, c);
             assert_non_null(same);
-            assert_near(same->gain, all[k].gain, 1e-6);
+            assert_near(same->quality, all[k].quality, 1e-6 + near * all[k].quality);
             assert_near(same->margin, all[k].margin, 1e-5);
-            assert_near(got->gain, same->gain, 1e-6);
+            assert_near(got->quality, same->quality, 1e-6 + near * same->quality);
             assert_near(got->threshold * scale, same->threshold, 1e-5);
             assert_int_equal(got->label, dataset->y[got->source]);
             assert_memory_equal(got->values, dataset_series(dataset, got->source, c) + got->start,
@@ -156,6 +159,31 @@ static void test_top_pools_equal_brute_force(void **state)
         options.one_against_rest = run % 3 == 0;
         options.length_normalised = run % 5 == 0;
         check_against_brute_force(&dataset, &options);
+        dataset_free(&dataset);
+    }
+}
+
+static void pools_of_every_quality_equal_brute_force(void **state)
+{
+    size_t lengths[] = {3, 7};
+
+    (void)state;
+    for (size_t run = 0; run < 12; run++) {
+        struct discover_options options = defaults(lengths, 2);
+        struct discover_report report;
+        struct shapelet_pool pool;
+        struct dataset dataset;
+
+        make_set(20 + run, 1 + run % 2, 14, 2 + run % 3, 100 + run, &dataset);
+        options.quality = run % 4;
+        options.one_against_rest = run / 4 % 2;
+        check_against_brute_force(&dataset, &options);
+        assert_ok(discover_shapelets(&dataset, &options, &pool, &report));
+        assert_int_equal(pool.quality, run % 4);
+        /* Without bounds every distance is measured. */
+        if (options.quality)
+            assert_int_equal(report.distances, report.candidates * dataset.count);
+        slp_free(&pool);
         dataset_free(&dataset);
     }
 }
@@ -318,7 +346,7 @@ static size_t brute_lists(const struct dataset *dataset, const struct discover_o
                                         .label = dataset->y[i],
                                         .source = i};
                 split = brute_score(dataset, options, found);
-                found->gain = (float)split.gain;
+                found->quality = (float)split.gain;
                 found->margin = (float)((split.high - split.low) / root);
                 found->threshold =
                     (float)((split.low + split.high) / 2 / (options->length_normalised ? root : 1));
@@ -543,6 +571,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_top_pools_equal_brute_force),
+        cmocka_unit_test(pools_of_every_quality_equal_brute_force),
         cmocka_unit_test(test_pools_of_coarser_candidates_equal_brute_force),
         cmocka_unit_test(test_all_candidates_when_k_is_larger),
         cmocka_unit_test(test_dropping_and_threads_do_not_change_the_pool),

@@ -126,7 +126,7 @@ static void sets_that_a_format_cannot_hold_are_refused(void **state)
     (void)state;
     assert_non_null(null);
     make_set(2, &set);
-    assert_fails("UCR files hold one channel, this set has 2", export_ucr(null, &set));
+    assert_fails("UCR files hold one channel, this dataset has 2", export_ucr(null, &set));
     set.names[1][1] = ' ';
     assert_fails("class name 'b c' cannot be written to a .ts file", export_ts(null, &set, "x"));
     dataset_free(&set);

@@ -187,7 +187,7 @@ static char *pool_bytes(size_t *size)
                                           .label = -1,
                                           .window = SLP_WINDOW_FULL,
                                           .source = 5000000000,
-                                          .gain = 0.5F,
+                                          .quality = 0.5F,
                                           .threshold = 2};
     assert_ok(slp_write(stream, &pool));
     fclose(stream);

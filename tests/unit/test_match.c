@@ -11,7 +11,7 @@
 #include "match/distance.h"
 #include "match/experts.h"
 #include "match/match.h"
-#include "choose/classes.h"
+#include "choose/draw.h"
 #include "match/spectrum.h"
 #include "match/trajectory.h"
 #include "match/views.h"
@@ -484,12 +484,12 @@ static void batches_hold_different_series_of_their_class(void **state)
     float x[10 * 16];
 
     (void)state;
-    assert_ok(class_lists_make(&set, &lists));
+    assert_ok(class_lists_make(set.y, set.count, set.classes, &lists));
     assert_int_equal(lists.largest, 7);
     for (size_t draw = 0; draw < 300; draw++) {
         bool seen[20] = {false};
 
-        assert_int_equal(draw_class(&lists, 1, 4, &stream, scratch, x), 4);
+        assert_int_equal(draw_class(&set, &lists, 1, 4, &stream, scratch, x), 4);
         for (size_t i = 0; i < 4; i++) {
             size_t which = (size_t)x[i * 16];
 
@@ -502,11 +502,14 @@ static void batches_hold_different_series_of_their_class(void **state)
     }
     for (size_t i = 1; i < 20; i += 3) /* 300 * 4 / 7 = 171 expected, deviation 9 */
         assert_in_range(drawn[i], 125, 220);
-    assert_int_equal(draw_class(&lists, 2, 10, &stream, scratch, x), 6);
+    assert_int_equal(draw_class(&set, &lists, 2, 10, &stream, scratch, x), 6);
     class_lists_free(&lists);
     set.y[0] = set.y[3] = 1;
     set.classes = 4;
-    assert_fails("class 3 has no series", class_lists_make(&set, &lists));
+    assert_ok(class_lists_make(set.y, set.count, set.classes, &lists));
+    assert_int_equal(class_size(&lists, 1), 9);
+    assert_int_equal(class_members(&lists, 1)[0], 0);
+    assert_int_equal(class_lists_empty(&lists), 3);
     class_lists_free(&lists);
     dataset_free(&set);
 }
@@ -645,13 +648,13 @@ static void series_that_the_last_step_makes_infinite_are_an_error(void **state)
     (void)state;
     for (size_t i = 0; i < 20 * 2 * 8; i++)
         set.x[i] *= 1e12f;
-    options.method = MATCH_DM;
+    options.method = &method_dm;
     options.optimiser = MATCH_SGD;
-    options.steps = 1;
-    options.rate = 1e30;
+    match_set(&options, "steps", 1);
+    match_set(&options, "rate", 1e30);
     assert_fails("step 1: what is learned is no longer a number; a smaller --rate than 1e+30",
                  condense(&set, &options));
-    options.rate = 1e-30;
+    match_set(&options, "rate", 1e-30);
     assert_ok(condense(&set, &options));
     dataset_free(&set);
 }
@@ -669,7 +672,7 @@ static void copies_are_no_places_to_start_from(void **state)
     options.architecture =
         small_network("cnn depth=1 width=3 norm=none channels=2 length=8 classes=2");
     options.per_class = EACH;
-    options.steps = 0;
+    match_set(&options, "steps", 0);
     match_fill_in(&options, set.classes);
     assert_ok(match_condense(&options, &set, &condensed, &result));
     assert_int_equal(result.repeated, 1);
@@ -693,15 +696,15 @@ static void many_series_are_refined_with_smaller_steps(void **state)
         struct dataset from = {.count = cases[i].from};
         struct match_options options = match_unset(), other = options;
 
-        options.method = MATCH_UNROLL;
-        other.method = MATCH_MTT;
+        options.method = &method_unroll;
+        other.method = &method_mtt;
         options.per_class = other.per_class = cases[i].per_class;
         options.from = from.count ? &from : NULL;
         match_fill_in(&options, 4);
         match_fill_in(&other, 4);
-        assert_near(options.rate, cases[i].rate, 1e-12);
-        assert_near(options.label_rate, cases[i].label_rate, 1e-12);
-        assert_near(other.rate, 0.02, 1e-12);
+        assert_near(match_value(&options, "rate"), cases[i].rate, 1e-12);
+        assert_near(match_value(&options, "label-rate"), cases[i].label_rate, 1e-12);
+        assert_near(match_value(&other, "rate"), 0.02, 1e-12);
     }
 }
 
@@ -711,9 +714,9 @@ static void a_batch_takes_no_more_memory_than_the_series_there_are(void **state)
     struct match_options options = match_unset();
 
     (void)state;
-    options.method = MATCH_DC;
-    options.steps = 1;
-    options.batch = (size_t)1 << 40;
+    options.method = &method_dc;
+    match_set(&options, "steps", 1);
+    match_set(&options, "batch", 1e12);
     assert_ok(condense(&set, &options));
     dataset_free(&set);
 }

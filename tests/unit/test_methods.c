@@ -10,7 +10,7 @@
 #include "match/classwise.h"
 #include "match/experts.h"
 #include "match/match.h"
-#include "choose/classes.h"
+#include "choose/draw.h"
 #include "match/trajectory.h"
 #include "match/unroll.h"
 #include "match/views.h"
@@ -104,12 +104,12 @@ static void watch(void *context, size_t done, size_t total, double loss)
 static void run(struct match_options *options, const struct dataset *set, struct dataset *start,
                 struct dataset *condensed, struct watched *watched, struct match_result *result)
 {
-    size_t steps = options->steps, tenth = steps / 10 + 1;
+    size_t steps = (size_t)match_value(options, "steps"), tenth = steps / 10 + 1;
     double first = 0, last = 0;
 
-    options->steps = 0;
+    match_set(options, "steps", 0);
     assert_ok(match_condense(options, set, start, result));
-    options->steps = steps;
+    match_set(options, "steps", (double)steps);
     *watched = (struct watched){0};
     options->progress = watch;
     options->context = watched;
@@ -169,12 +169,13 @@ static void train_on_condensed(struct classwise_test *test, const float *x, size
                                 .buffers = test->buffers,
                                 .training = true};
 
-    for (size_t i = 0; i < test->options->training_steps; i++) {
+    for (size_t i = 0; (double)i < match_value(test->options, "training-steps"); i++) {
         model_loss(test->run, &batch, &cross_entropy, &(struct targets){.labels = test->labels},
                    gradient, NULL);
         for (size_t p = 0; p < parameters; p++) {
             velocity[p] = 0.5 * velocity[p] + gradient[p];
-            test->parameters[p] -= (float)(test->options->training_rate * velocity[p]);
+            test->parameters[p] -=
+                (float)(match_value(test->options, "training-rate") * velocity[p]);
         }
     }
     free(gradient);
@@ -189,8 +190,8 @@ static void take_statistics(struct classwise_test *test, size_t step)
     size_t count = 0;
 
     for (size_t v = 0; v < CLASSES; v++)
-        count +=
-            draw_class(&test->lists, v, 16, &stream, test->scratch, test->real + count * FLOATS);
+        count += draw_class(test->set, &test->lists, v, 16, &stream, test->scratch,
+                            test->real + count * FLOATS);
     model_forward(test->run, &(struct model_batch){.count = count,
                                                    .x = test->real,
                                                    .parameters = test->parameters,
@@ -211,17 +212,18 @@ static double match_class(struct classwise_test *test, size_t step, size_t v, co
                                 .parameters = test->parameters,
                                 .buffers = test->buffers};
 
-    batch.real_count = draw_class(&test->lists, v, o->batch, &stream, test->scratch, test->real);
-    if (o->method != MATCH_DC) {
+    batch.real_count = draw_class(test->set, &test->lists, v, (size_t)match_value(o, "batch"),
+                                  &stream, test->scratch, test->real);
+    if (o->method != &method_dc) {
         enum augmentation_kind kind = (enum augmentation_kind)random_below(&stream, AUGMENT_KINDS);
 
         augmentation_draw(&test->match.augmentation, kind, unit_of(test->set), &stream);
     }
-    return o->method == MATCH_DM ? class_match_means(&test->match, &batch, dx)
-                                 : class_match_gradients(&test->match, &batch, dx);
+    return o->method == &method_dm ? class_match_means(&test->match, &batch, dx)
+                                   : class_match_gradients(&test->match, &batch, dx);
 }
 
-static void check_classwise(enum match_method method)
+static void check_classwise(const struct match_method *method)
 {
     struct classwise_test test = {NULL};
     struct match_options options = match_unset();
@@ -235,12 +237,12 @@ static void check_classwise(enum match_method method)
     options.method = method;
     options.architecture = network("cnn depth=1 width=4 norm=batch channels=2 length=16 classes=3");
     options.per_class = 2;
-    options.steps = 7;
-    options.network_steps = 3;
-    options.training_steps = 2;
-    options.training_rate = 0.1;
-    options.rate = 0.05;
-    options.batch = 5;
+    match_set(&options, "steps", 7);
+    match_set(&options, "network-steps", 3);
+    match_set(&options, "training-steps", 2);
+    match_set(&options, "training-rate", 0.1);
+    match_set(&options, "rate", 0.05);
+    match_set(&options, "batch", 5);
     options.seed = 11;
     match_fill_in(&options, CLASSES);
     run(&options, &set, &start, &condensed, &watched, &result);
@@ -248,8 +250,8 @@ static void check_classwise(enum match_method method)
     test.options = &options;
     test.set = &set;
     assert_ok(model_new(&options.architecture, false, &test.model));
-    assert_ok(class_lists_make(&set, &test.lists));
-    assert_ok(class_match_new(&test.model, 5, 2, method == MATCH_DM, &test.match));
+    assert_ok(class_lists_make(set.y, set.count, set.classes, &test.lists));
+    assert_ok(class_match_new(&test.model, 5, 2, method == &method_dm, &test.match));
     assert_ok(model_run_new(&test.model, 3 * 16, PASS_BACKWARD, &test.run));
     test.parameters = calloc(test.model.parameter_count, sizeof(float));
     test.buffers = calloc(test.model.buffer_count, sizeof(float));
@@ -257,7 +259,7 @@ static void check_classwise(enum match_method method)
         test.labels[i] = (int32_t)(i / 2);
     moved.count = 6 * FLOATS;
     moved.values = start.x;
-    for (size_t step = 0; step < options.steps; step++) {
+    for (size_t step = 0; (double)step < match_value(&options, "steps"); step++) {
         double loss = 0;
 
         if (step % 3 == 0)
@@ -288,9 +290,9 @@ static void check_classwise(enum match_method method)
 static void gradients_and_means_are_matched_as_the_manual_says(void **state)
 {
     (void)state;
-    check_classwise(MATCH_DC);
-    check_classwise(MATCH_DSA);
-    check_classwise(MATCH_DM);
+    check_classwise(&method_dc);
+    check_classwise(&method_dsa);
+    check_classwise(&method_dm);
 }
 
 /* ---- mtt, condtsc ---- */
@@ -348,19 +350,20 @@ static void check_trajectory(bool dual, bool soft, size_t latest_start)
 
     make_set(&set);
     make_experts(dual, &experts, &points);
-    options.method = dual ? MATCH_CONDTSC : MATCH_MTT;
+    options.method = dual ? &method_condtsc : &method_mtt;
     options.experts = &experts;
     options.per_class = 2;
-    options.steps = 6;
-    options.rate = 0.05;
-    options.batch = dual ? 4 : 100;
-    options.student_steps = STUDENT;
-    options.student_rate = 0.03;
-    options.student_rate_rate = 0.02;
-    options.label_rate = soft ? 0.1 : 0;
-    options.expert_epochs = 3;
-    options.latest_start = latest_start;
-    options.embedding_weight = 0.5;
+    match_set(&options, "steps", 6);
+    match_set(&options, "rate", 0.05);
+    match_set(&options, "batch", dual ? 4 : 100);
+    match_set(&options, "student-steps", STUDENT);
+    match_set(&options, "student-rate", 0.03);
+    match_set(&options, "rate-rate", 0.02);
+    match_set(&options, "label-rate", soft ? 0.1 : 0);
+    match_set(&options, "expert-epochs", 3);
+    match_set(&options, "latest-start", (double)latest_start);
+    if (dual)
+        match_set(&options, "weight-embedding", 0.5);
     options.seed = 12;
     match_fill_in(&options, CLASSES);
     run(&options, &set, &start, &condensed, &watched, &result);
@@ -383,7 +386,7 @@ static void check_trajectory(bool dual, bool soft, size_t latest_start)
     series.values = start.x;
     labels.values = targets;
     rate.values = &log_rate;
-    for (size_t step = 0; step < options.steps; step++) {
+    for (size_t step = 0; (double)step < match_value(&options, "steps"); step++) {
         struct random_stream stream = random_stream(12, RANDOM_MATCH, step);
         size_t expert = random_below(&stream, 3);
         size_t epoch = random_below(&stream, (latest_start < 3 ? latest_start : 3) + 1);
@@ -444,19 +447,19 @@ static void experts_as_long_as_the_way_that_is_matched_will_do(void **state)
     (void)state;
     make_set(&set);
     make_experts(false, &experts, &points);
-    options.method = MATCH_MTT;
+    options.method = &method_mtt;
     options.experts = &experts;
     options.per_class = 1;
-    options.steps = 1;
-    options.expert_epochs = 6;
+    match_set(&options, "steps", 1);
+    match_set(&options, "expert-epochs", 6);
     match_fill_in(&options, CLASSES);
     assert_ok(match_condense(&options, &set, &condensed, &result));
     dataset_free(&condensed);
-    options.expert_epochs = 7;
+    match_set(&options, "expert-epochs", 7);
     assert_fails("experts of 6 epochs are too short to look 7 epochs ahead",
                  match_condense(&options, &set, &condensed, &result));
-    options.expert_epochs = 2;
-    options.method = MATCH_CONDTSC;
+    match_set(&options, "expert-epochs", 2);
+    options.method = &method_condtsc;
     assert_fails("needs experts of two towers",
                  match_condense(&options, &set, &condensed, &result));
     free(points);
@@ -475,10 +478,10 @@ static void clusters_are_of_what_an_expert_makes_of_the_series(void **state)
     (void)state;
     make_set(&set);
     make_experts(false, &experts, &points);
-    options.method = MATCH_MTT;
+    options.method = &method_mtt;
     options.experts = &experts;
     options.per_class = 3;
-    options.steps = 0;
+    match_set(&options, "steps", 0);
     match_fill_in(&options, CLASSES);
     assert_ok(match_condense(&options, &set, &by_end, &result));
     /* Other points but for the end of the first expert change nothing. */
@@ -549,17 +552,17 @@ static void check_unroll(bool features)
         options.transform = &transform;
         options.features = of_set;
     }
-    options.method = MATCH_UNROLL;
+    options.method = &method_unroll;
     options.architecture = network("cnn depth=1 width=4 norm=batch channels=2 length=16 classes=3");
     options.architecture.features = features ? SHAPELETS : 0;
     options.per_class = 2;
-    options.steps = 9;
-    options.rate = 0.03;
-    options.label_rate = 0.1;
-    options.batch = REAL;
-    options.student_steps = TRAINING;
-    options.student_rate = 0.05;
-    options.unroll_steps = WINDOW;
+    match_set(&options, "steps", 9);
+    match_set(&options, "rate", 0.03);
+    match_set(&options, "label-rate", 0.1);
+    match_set(&options, "batch", REAL);
+    match_set(&options, "student-steps", TRAINING);
+    match_set(&options, "student-rate", 0.05);
+    match_set(&options, "unroll-steps", WINDOW);
     options.seed = 13;
     match_fill_in(&options, CLASSES);
     run(&options, &set, &start, &condensed, &watched, &result);
@@ -578,7 +581,7 @@ static void check_unroll(bool features)
     labels.values = targets;
     for (size_t i = 0; i < COUNT; i++)
         targets[i * CLASSES + i / 2] = 16;
-    for (size_t step = 0; step < options.steps; step++) {
+    for (size_t step = 0; (double)step < match_value(&options, "steps"); step++) {
         struct unroll_set now = {start.x, features ? of_condensed : NULL, targets};
         float dx[COUNT * FLOATS] = {0}, dtargets[COUNT * CLASSES] = {0};
         double loss = 0;
@@ -652,19 +655,76 @@ static void training_is_unrolled_as_the_manual_says(void **state)
 static void what_is_not_given_is_what_the_manual_says(void **state)
 {
     static const struct {
-        enum match_method method;
-        size_t per_class, steps, batch, network_steps, student_steps;
-        double rate, student_rate;
+        const struct match_method *method;
+        size_t per_class;
         enum match_optimiser optimiser;
+        struct {
+            const char *name;
+            double value;
+        } values[10];
     } cases[] = {
-        {MATCH_DC, 5, 100, 64, 5, 10, 0.01, 0.02, MATCH_SCALED},
-        {MATCH_DSA, 50, 100, 64, 10, 10, 0.01, 0.02, MATCH_SCALED},
-        {MATCH_DM, 10, 100, 64, 1, 10, 0.01, 0.02, MATCH_SCALED},
-        {MATCH_MTT, 1, 200, 100, 1, 10, 0.01, 0.02, MATCH_SCALED},
-        {MATCH_MTT, 2, 200, 100, 2, 10, 0.02, 0.02, MATCH_SCALED},
-        {MATCH_CONDTSC, 10, 200, 25, 10, 10, 0.02, 0.02, MATCH_SCALED},
-        {MATCH_UNROLL, 10, 600, 256, 10, 400, 0.02, 0.01, MATCH_ADAM},
-        {MATCH_UNROLL, 1, 600, 256, 1, 400, 0.02, 0.003, MATCH_ADAM},
+        {&method_dc,
+         5,
+         MATCH_SCALED,
+         {{"steps", 100},
+          {"rate", 0.01},
+          {"batch", 64},
+          {"network-steps", 5},
+          {"training-steps", 10},
+          {"training-rate", 0.01}}},
+        {&method_dsa,
+         50,
+         MATCH_SCALED,
+         {{"steps", 100},
+          {"rate", 0.01},
+          {"batch", 64},
+          {"network-steps", 10},
+          {"training-steps", 10}}},
+        {&method_dm,
+         10,
+         MATCH_SCALED,
+         {{"steps", 100},
+          {"rate", 0.01},
+          {"batch", 64},
+          {"network-steps", 1},
+          {"training-steps", 10}}},
+        {&method_mtt,
+         1,
+         MATCH_SCALED,
+         {{"steps", 200},
+          {"rate", 0.01},
+          {"batch", 100},
+          {"student-steps", 10},
+          {"student-rate", 0.02},
+          {"rate-rate", 0.05},
+          {"expert-epochs", 2},
+          {"latest-start", 4},
+          {"label-rate", 0}}},
+        {&method_mtt, 2, MATCH_SCALED, {{"rate", 0.02}}},
+        {&method_condtsc,
+         10,
+         MATCH_SCALED,
+         {{"steps", 200},
+          {"rate", 0.02},
+          {"batch", 25},
+          {"student-steps", 10},
+          {"student-rate", 0.02},
+          {"rate-rate", 0.05},
+          {"expert-epochs", 2},
+          {"latest-start", 4},
+          {"label-rate", 0},
+          {"weight-embedding", 1}}},
+        {&method_unroll,
+         10,
+         MATCH_ADAM,
+         {{"steps", 600},
+          {"rate", 0.02},
+          {"batch", 256},
+          {"student-steps", 400},
+          {"student-rate", 0.01},
+          {"unroll-steps", 20},
+          {"label-rate", 0.05}}},
+        {&method_unroll, 1, MATCH_ADAM, {{"rate", 0.02}, {"student-rate", 0.003}}},
     };
 
     (void)state;
@@ -674,20 +734,40 @@ static void what_is_not_given_is_what_the_manual_says(void **state)
         options.method = cases[i].method;
         options.per_class = cases[i].per_class;
         match_fill_in(&options, 4);
-        assert_int_equal(options.steps, cases[i].steps);
-        assert_int_equal(options.batch, cases[i].batch);
-        assert_int_equal(options.network_steps, cases[i].network_steps);
-        assert_int_equal(options.student_steps, cases[i].student_steps);
-        assert_near(options.rate, cases[i].rate, 1e-12);
-        assert_near(options.student_rate, cases[i].student_rate, 1e-12);
         assert_int_equal(options.optimiser, cases[i].optimiser);
-        assert_int_equal(options.training_steps, 10);
-        assert_int_equal(options.unroll_steps, 20);
-        assert_int_equal(options.expert_epochs, 2);
-        assert_int_equal(options.latest_start, 4);
-        assert_near(options.student_rate_rate, 0.05, 1e-12);
-        assert_near(options.embedding_weight, 1, 1e-12);
-        assert_near(options.label_rate, options.method == MATCH_UNROLL ? 0.05 : 0, 1e-12);
+        for (size_t v = 0; v < 10 && cases[i].values[v].name; v++)
+            assert_near(match_value(&options, cases[i].values[v].name), cases[i].values[v].value,
+                        1e-12);
+    }
+}
+
+/* One option of sc-match can serve all methods that have it, and the loop finds what it needs. */
+static void methods_agree_on_the_parameters_that_they_share(void **state)
+{
+    (void)state;
+    for (size_t i = 0; match_methods[i]; i++) {
+        const struct match_parameter *row = match_methods[i]->parameters;
+        size_t count = 0;
+
+        assert_true(match_parameter(match_methods[i], "steps") != SIZE_MAX);
+        assert_true(match_parameter(match_methods[i], "rate") != SIZE_MAX);
+        for (; row[count].name; count++)
+            for (size_t j = 0; match_methods[j]; j++) {
+                size_t other = match_parameter(match_methods[j], row[count].name);
+                const struct match_parameter *same = &match_methods[j]->parameters[other];
+
+                assert_true(row[count].help && row[count].argument && row[count].high > 0);
+                assert_true(!row[count].recommend == !row[count].recommended);
+                if (other == SIZE_MAX)
+                    continue;
+                if (i == j)
+                    assert_int_equal(other, count);
+                assert_int_equal(row[count].letter, same->letter);
+                assert_string_equal(row[count].argument, same->argument);
+                assert_int_equal(row[count].whole, same->whole);
+                assert_true(row[count].low == same->low && row[count].high == same->high);
+            }
+        assert_true(count <= MATCH_PARAMETERS);
     }
 }
 
@@ -700,6 +780,7 @@ int main(void)
         cmocka_unit_test(clusters_are_of_what_an_expert_makes_of_the_series),
         cmocka_unit_test(training_is_unrolled_as_the_manual_says),
         cmocka_unit_test(what_is_not_given_is_what_the_manual_says),
+        cmocka_unit_test(methods_agree_on_the_parameters_that_they_share),
     };
 
     return cmocka_run_group_tests_name("methods", tests, NULL, NULL);

@@ -208,7 +208,7 @@ static void series_lie_where_the_axes_say(void **state)
     free(picture);
     options.channel = 2;
     stream = begin_picture(&size);
-    assert_fails("channel 2 of a set of 2", figure_dataset(stream, &set, NULL, NULL, &options));
+    assert_fails("channel 2 of a dataset of 2", figure_dataset(stream, &set, NULL, NULL, &options));
     end_picture(stream);
     free(picture);
     dataset_free(&set);
@@ -284,7 +284,7 @@ static void make_pool(const struct dataset *set, size_t count, struct shapelet_p
                                                .label = (int32_t)(source % 2),
                                                .window = 2,
                                                .source = source,
-                                               .gain = 0.25F * (float)(k + 1)};
+                                               .quality = 0.25F * (float)(k + 1)};
     }
 }
 
@@ -367,7 +367,7 @@ static void a_pool_has_a_panel_for_each_shapelet_with_its_place_and_source(void 
         char title[64];
 
         snprintf(title, sizeof title, ">%zu: class %d, gain %.3f<", k, shapelet->label,
-                 (double)shapelet->gain);
+                 (double)shapelet->quality);
         assert_non_null(line_with("<text", title, "", 0));
         assert_drawn(line_with("<path", wide, "", k), box, shapelet->values, 4, shapelet->start,
                      21);
@@ -392,7 +392,7 @@ static void a_pool_has_a_panel_for_each_shapelet_with_its_place_and_source(void 
     free(picture);
     pool.shapelets[2].source = 6;
     stream = begin_picture(&size);
-    assert_fails("not found in this set", figure_pool(stream, &pool, &set, &options));
+    assert_fails("not found in this dataset", figure_pool(stream, &pool, &set, &options));
     end_picture(stream);
     free(picture);
     slp_free(&pool);

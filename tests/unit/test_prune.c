@@ -95,7 +95,8 @@ static void test_without_labels_only_the_whole_set_can_be_pruned(void **state)
     options.overall = true;
     assert_int_equal(choose(&dataset, options, stays, counts), 46);
     options.ratio = 1;
-    assert_fails("cannot be dropped", prune_choose(&dataset, &options, &kept, &count));
+    assert_fails("--ratio must be at least 0 and below 1",
+                 prune_choose(&dataset, &options, &kept, &count));
     dataset.y = labels;
     dataset_free(&dataset);
 }

@@ -14,7 +14,7 @@ enum { COUNT = 16, COLUMNS = 3, CLASSES = 2 };
 struct problem {
     float features[COUNT * COLUMNS], logits[COUNT * CLASSES];
     int32_t labels[COUNT];
-    struct explain_candidates candidates;
+    struct ridge_candidates candidates;
 };
 
 /* Logits that are nearly linear in the features; classes in turn. */
@@ -31,12 +31,12 @@ static void make(struct problem *p, uint64_t seed)
         p->logits[i * 2] = f[0] - 2 * f[1] + 0.3F * (float)random_normal(&stream);
         p->logits[i * 2 + 1] = f[2] + 1;
     }
-    p->candidates = (struct explain_candidates){.count = COUNT,
-                                                .columns = COLUMNS,
-                                                .classes = CLASSES,
-                                                .features = p->features,
-                                                .logits = p->logits,
-                                                .labels = p->labels};
+    p->candidates = (struct ridge_candidates){.count = COUNT,
+                                              .columns = COLUMNS,
+                                              .classes = CLASSES,
+                                              .features = p->features,
+                                              .logits = p->logits,
+                                              .labels = p->labels};
 }
 
 /* Inner product of two candidates, with the constant. */
@@ -87,7 +87,7 @@ static void of_all_pairs_the_one_that_explains_most_is_chosen(void **state)
         for (size_t a = 0; a < COUNT; a += 2)
             for (size_t b = 1; b < COUNT; b += 2)
                 least = fmin(least, left_by(&p, a, b));
-        assert_ok(explain_choose(&p.candidates, 1, seed, chosen, &apart));
+        assert_ok(ridge_choose(&p.candidates, 1, seed, chosen, &apart));
         assert_near(apart, least, 1e-9);
         assert_near(left_by(&p, chosen[0], chosen[1]), least, 1e-9);
         assert_int_equal(p.labels[chosen[0]], 0);
@@ -147,7 +147,7 @@ static void what_is_left_is_the_same_whatever_has_the_weights(void **state)
         double apart;
 
         make(&p, per_class);
-        assert_ok(explain_choose(&p.candidates, per_class, 1, chosen, &apart));
+        assert_ok(ridge_choose(&p.candidates, per_class, 1, chosen, &apart));
         assert_near(apart, left_by_many(&p, chosen, CLASSES * per_class), 1e-9);
     }
 }
@@ -161,12 +161,12 @@ static void thousands_of_series_are_chosen_in_seconds(void **state)
     float *logits = test_calloc(MANY, CLASSES * sizeof *logits);
     int32_t *labels = test_calloc(MANY, sizeof *labels);
     size_t *chosen = test_calloc(MANY, sizeof *chosen);
-    struct explain_candidates many = {.count = MANY,
-                                      .columns = COLUMNS,
-                                      .classes = CLASSES,
-                                      .features = features,
-                                      .logits = logits,
-                                      .labels = labels};
+    struct ridge_candidates many = {.count = MANY,
+                                    .columns = COLUMNS,
+                                    .classes = CLASSES,
+                                    .features = features,
+                                    .logits = logits,
+                                    .labels = labels};
     double apart;
 
     (void)state;
@@ -177,7 +177,7 @@ static void thousands_of_series_are_chosen_in_seconds(void **state)
         labels[i] = (int32_t)(i % CLASSES);
     }
     alarm(60); /* kills the test */
-    assert_ok(explain_choose(&many, HALF, 1, chosen, &apart));
+    assert_ok(ridge_choose(&many, HALF, 1, chosen, &apart));
     alarm(0);
     assert_true(apart < 1e-6);
     assert_true(chosen[CLASSES * HALF - 1] < MANY);
@@ -194,7 +194,7 @@ static void no_series_is_chosen_twice_and_what_is_missing_is_said(void **state)
 
     (void)state;
     make(&p, 1);
-    assert_ok(explain_choose(&p.candidates, 10, 1, chosen, NULL));
+    assert_ok(ridge_choose(&p.candidates, 10, 1, chosen, NULL));
     for (size_t i = 0; i < CLASSES * 10; i++) {
         if (chosen[i] == SIZE_MAX) {
             missing++;
@@ -215,8 +215,8 @@ static void more_series_explain_more(void **state)
 
     (void)state;
     make(&p, 2);
-    assert_ok(explain_choose(&p.candidates, 1, 1, chosen, &one));
-    assert_ok(explain_choose(&p.candidates, 4, 1, chosen, &four));
+    assert_ok(ridge_choose(&p.candidates, 1, 1, chosen, &one));
+    assert_ok(ridge_choose(&p.candidates, 4, 1, chosen, &four));
     assert_true(four < 0.5 * one);
 }
 

@@ -192,8 +192,8 @@ static void bad_statistics_are_refused(void **state)
     (void)state;
     make_set(&set);
     assert_ok(read_array(2, 2, good, false, &scale));
-    assert_fails("statistics of 2 channels, but the set has 3", scale_apply(&scale, &set));
-    assert_fails("statistics of 2 channels, but the set has 3", scale_undo(&scale, &set));
+    assert_fails("statistics of 2 channels, but the dataset has 3", scale_apply(&scale, &set));
+    assert_fails("statistics of 2 channels, but the dataset has 3", scale_undo(&scale, &set));
     scale_free(&scale);
     assert_fails("shape (2, channels)", read_array(4, 1, good, false, &scale));
     assert_fails("more than one array", read_array(2, 2, good, true, &scale));

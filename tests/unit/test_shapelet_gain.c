@@ -19,8 +19,8 @@ struct sample {
     int32_t labels[MOST];
     size_t counts[5];
     double *xlogx;
-    struct gain_problem problem;
-    struct gain_scratch scratch;
+    struct labelling labelling;
+    struct quality_scratch scratch;
 };
 
 /* Random distances with many ties when levels is small. */
@@ -41,16 +41,15 @@ static void make_sample(struct random_stream *stream, size_t count, size_t class
         sample->counts[sample->labels[i]]++;
     }
     assert_ok(gain_xlogx(count, &sample->xlogx));
-    assert_ok(
-        gain_problem_make(sample->counts, classes, positive, sample->xlogx, &sample->problem));
-    assert_ok(gain_scratch_make(count, classes, &sample->scratch));
+    assert_ok(labelling_make(sample->counts, classes, positive, sample->xlogx, &sample->labelling));
+    assert_ok(quality_scratch_make(count, classes, &sample->scratch));
 }
 
 static void free_sample(struct sample *sample)
 {
     free(sample->xlogx);
-    gain_problem_free(&sample->problem);
-    gain_scratch_free(&sample->scratch);
+    labelling_free(&sample->labelling);
+    quality_scratch_free(&sample->scratch);
 }
 
 static void test_best_split_equals_brute_force(void **state)
@@ -63,14 +62,14 @@ static void test_best_split_equals_brute_force(void **state)
         int32_t positive = run % 3 ? -1 : (int32_t)(run % classes);
         unsigned levels = run % 2 ? 5 : 1000000;
         struct sample sample;
-        struct gain_split split;
+        struct quality_split split;
         struct brute_split expected;
 
         make_sample(&stream, count, classes, levels, positive, &sample);
-        split = gain_best_split(&sample.problem, sample.distances, sample.labels, NULL,
-                                &sample.scratch);
+        split = quality_gain.score(&sample.labelling, sample.distances, sample.labels, NULL,
+                                   &sample.scratch);
         expected = brute_best_split(sample.exact, sample.labels, count, classes, positive);
-        assert_near(split.gain, expected.gain, 1e-7);
+        assert_near(split.quality, expected.gain, 1e-7);
         if (expected.gain > 0) {
             assert_near(split.threshold, (expected.low + expected.high) / 2, 1e-6);
             assert_near(split.gap, expected.high - expected.low, 1e-6);
@@ -83,15 +82,15 @@ static void test_equal_distances_have_no_split(void **state)
 {
     struct random_stream stream = random_stream(2, RANDOM_TEST, 0);
     struct sample sample;
-    struct gain_split split;
+    struct quality_split split;
 
     (void)state;
     make_sample(&stream, 100, 3, 10, -1, &sample);
     for (size_t i = 0; i < 100; i++)
         sample.distances[i] = 2.5F;
-    split =
-        gain_best_split(&sample.problem, sample.distances, sample.labels, NULL, &sample.scratch);
-    assert_true(split.gain == 0 && split.threshold == 2.5F && split.gap == 0);
+    split = quality_gain.score(&sample.labelling, sample.distances, sample.labels, NULL,
+                               &sample.scratch);
+    assert_true(split.quality == 0 && split.threshold == 2.5F && split.gap == 0);
     free_sample(&sample);
 }
 
@@ -100,14 +99,14 @@ static void test_threshold_divides_neighbouring_floats(void **state)
 {
     struct random_stream stream = random_stream(3, RANDOM_TEST, 0);
     struct sample sample;
-    struct gain_split split;
+    struct quality_split split;
 
     (void)state;
     make_sample(&stream, 20, 2, 10, -1, &sample);
     for (size_t i = 0; i < 20; i++)
         sample.distances[i] = sample.labels[i] ? nextafterf(1, 2) : 1;
-    split =
-        gain_best_split(&sample.problem, sample.distances, sample.labels, NULL, &sample.scratch);
+    split = quality_gain.score(&sample.labelling, sample.distances, sample.labels, NULL,
+                               &sample.scratch);
     assert_true(split.threshold >= 1 && split.threshold < nextafterf(1, 2));
     free_sample(&sample);
 }
@@ -122,7 +121,7 @@ static void fill_histogram(const struct sample *sample, size_t known, uint8_t *b
     for (size_t i = 0; i < sample->count; i++)
         bins[i] = (uint8_t)cells[i];
     for (size_t i = 0; i < known; i++)
-        histogram[gain_class(&sample->problem, sample->labels[i]) * COUNT_BINS + bins[i]]++;
+        histogram[labelling_class(&sample->labelling, sample->labels[i]) * COUNT_BINS + bins[i]]++;
 }
 
 /* Whatever the unknown distances turn out to be, a gain that is reached was held possible. */
@@ -138,22 +137,23 @@ static void test_no_reachable_gain_is_given_up(void **state)
         size_t unknown[5];
         uint32_t histogram[COUNT_BINS * 5];
         uint8_t bins[MOST];
-        struct gain_bins counted = {.count = COUNT_BINS, .histogram = histogram};
+        struct quality_bins counted = {.count = COUNT_BINS, .histogram = histogram};
         uint8_t likely = (uint8_t)(run % COUNT_BINS);
         struct sample sample;
         double gain;
 
         make_sample(&stream, count, classes, run % 2 ? 7 : 1000000, positive, &sample);
-        gain =
-            gain_best_split(&sample.problem, sample.distances, sample.labels, NULL, &sample.scratch)
-                .gain;
+        gain = quality_gain
+                   .score(&sample.labelling, sample.distances, sample.labels, NULL, &sample.scratch)
+                   .quality;
         fill_histogram(&sample, known, bins, histogram);
-        memcpy(unknown, sample.problem.totals, sample.problem.classes * sizeof *unknown);
+        memcpy(unknown, sample.labelling.totals, sample.labelling.classes * sizeof *unknown);
         for (size_t i = 0; i < known; i++)
-            unknown[gain_class(&sample.problem, sample.labels[i])]--;
-        assert_true(
-            gain_can_reach(&sample.problem, &counted, unknown, gain * (1 - 1e-6) - 1e-9, &likely));
-        given_up += !gain_can_reach(&sample.problem, &counted, unknown, gain + 0.3, &likely);
+            unknown[labelling_class(&sample.labelling, sample.labels[i])]--;
+        assert_true(quality_gain.bounds->can_reach(&sample.labelling, &counted, unknown,
+                                                   gain * (1 - 1e-6) - 1e-9, &likely));
+        given_up += !quality_gain.bounds->can_reach(&sample.labelling, &counted, unknown,
+                                                    gain + 0.3, &likely);
         assert_in_range(likely, 0, COUNT_BINS - 1);
         free_sample(&sample);
     }
@@ -172,21 +172,21 @@ static void test_sorting_a_range_finds_the_same_split(void **state)
         int32_t positive = run % 3 ? -1 : (int32_t)(run % classes);
         uint32_t histogram[COUNT_BINS * 5];
         uint8_t bins[MOST];
-        struct gain_bins counted = {.count = COUNT_BINS, .histogram = histogram};
-        struct gain_range range = {.bins = bins};
-        struct gain_split whole, part;
+        struct quality_bins counted = {.count = COUNT_BINS, .histogram = histogram};
+        struct quality_range range = {.bins = bins};
+        struct quality_split whole, part;
         struct sample sample;
 
         make_sample(&stream, count, classes, run % 2 ? 7 : 1000000, positive, &sample);
-        whole = gain_best_split(&sample.problem, sample.distances, sample.labels, NULL,
-                                &sample.scratch);
+        whole = quality_gain.score(&sample.labelling, sample.distances, sample.labels, NULL,
+                                   &sample.scratch);
         fill_histogram(&sample, count, bins, histogram);
-        assert_true(
-            gain_find_range(&sample.problem, &counted, whole.gain * (1 - 1e-6) - 1e-9, &range));
-        part = gain_best_split(&sample.problem, sample.distances, sample.labels, &range,
-                               &sample.scratch);
+        assert_true(quality_gain.bounds->find_range(&sample.labelling, &counted,
+                                                    whole.quality * (1 - 1e-6) - 1e-9, &range));
+        part = quality_gain.score(&sample.labelling, sample.distances, sample.labels, &range,
+                                  &sample.scratch);
         assert_memory_equal(&whole, &part, sizeof whole);
-        assert_false(gain_find_range(&sample.problem, &counted, 1.01, &range));
+        assert_false(quality_gain.bounds->find_range(&sample.labelling, &counted, 1.01, &range));
         narrowed += range.last - range.first < COUNT_BINS / 2;
         free_sample(&sample);
     }

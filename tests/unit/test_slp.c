@@ -11,6 +11,7 @@ static void make_pool(struct shapelet_pool *pool)
 {
     assert_ok(slp_new(2, 5, pool));
     pool->channels = 2;
+    pool->quality = 2;
     pool->steps = 10;
     pool->classes = 4;
     pool->length_normalised = true;
@@ -62,6 +63,7 @@ static void what_was_written_is_read_back(void **state)
     assert_int_equal(back.channels, 2);
     assert_int_equal(back.steps, 10);
     assert_int_equal(back.classes, 4);
+    assert_int_equal(back.quality, 2);
     assert_true(back.length_normalised);
     assert_string_equal(back.notes, "sc-test 1.0");
     for (size_t i = 0; i < 2; i++) {
@@ -70,7 +72,7 @@ static void what_was_written_is_read_back(void **state)
         assert_memory_equal(a.values, b.values, a.length * sizeof(float));
         assert_true(a.channel == b.channel && a.start == b.start && a.length == b.length);
         assert_true(a.label == b.label && a.window == b.window && a.source == b.source);
-        assert_true(a.gain == b.gain && a.threshold == b.threshold);
+        assert_true(a.quality == b.quality && a.threshold == b.threshold);
     }
     again = to_bytes(&back, &size);
     assert_memory_equal(again, bytes, size);
@@ -121,7 +123,7 @@ static void the_bytes_are_as_the_manual_says(void **state)
     bytes = to_bytes(&pool, &size);
     assert_memory_equal(bytes,
                         "\x89SLP\r\n\x1a\n\1\0\0\0\1\0\0\0\2\0\0\0\2\0\0\0\12\0\0\0\4\0\0\0"
-                        "\5\0\0\0\0\0\0\0\13\0\0\0\0\0\0\0",
+                        "\5\0\0\0\0\0\0\0\13\0\0\0\2\0\0\0",
                         48);
     assert_memory_equal(bytes + 48,
                         "\1\0\0\0\7\0\0\0\3\0\0\0\3\0\0\0\24\0\0\0\0\0\0\0"
@@ -198,7 +200,7 @@ static void records_that_make_no_sense_are_refused_with_the_reason(void **state)
     expect_refusal(0, 'x', "not a shapelet pool");
     expect_refusal(8, 2, "version 2");
     expect_refusal(12, 4, "flags");
-    expect_refusal(44, 1, "flags");
+    expect_refusal(44, 4, "a measure of quality that this version does not know");
     expect_refusal(16, 1, "too many");
     expect_refusal(19, 255, "promises more");
     expect_refusal(39, 255, "promises more");
@@ -211,7 +213,7 @@ static void records_that_make_no_sense_are_refused_with_the_reason(void **state)
     expect_refusal(48 + 12, 4, "shapelet 0: class 4 of 4");
     expect_refusal(48 + 15, 255, "shapelet 0: class");
     expect_refusal(88 + 8, 3, "shapelet 1: more values");
-    expect_refusal(48 + 39, 0x7f, "shapelet 0: gain or threshold"); /* 1.25 becomes a NaN */
+    expect_refusal(48 + 39, 0x7f, "shapelet 0: quality or threshold"); /* 1.25 becomes a NaN */
 }
 
 static void values_that_are_no_numbers_are_refused(void **state)

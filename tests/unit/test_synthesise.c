@@ -125,7 +125,9 @@ static uint64_t seed_of_golden_order(const struct fixture *f)
     size_t repeated;
 
     for (uint64_t seed = 0; seed < 20000; seed++) {
-        assert_ok(start_series(&f->set, START_REAL, ROUNDS, seed, x, &repeated));
+        assert_ok(start_series(
+            &f->set, &(struct start_options){.kind = START_REAL, .per_class = ROUNDS, .seed = seed},
+            x, &repeated));
         assert_int_equal(repeated, 0);
         if (memcmp(x, f->start.data, sizeof x) == 0)
             return seed;
@@ -407,7 +409,7 @@ static void what_does_not_fit_together_is_refused(void **state)
                  synthesise(&options, &other, &f->guide, &f->transform, &condensed, &result));
     dataset_free(&other);
     assert_ok(dataset_new(3, CHANNELS, LENGTH, 2, false, &other));
-    assert_fails("knows 3 classes, the set has 2",
+    assert_fails("knows 3 classes, the dataset has 2",
                  synthesise(&options, &other, &f->guide, &f->transform, &condensed, &result));
     dataset_free(&other);
     for (size_t i = 0; i < SERIES; i++)
@@ -443,7 +445,9 @@ static void real_starts_are_distinct_series_of_the_class(void **state)
 
     /* Two of class 0 are the same: only two distinct ones are left. */
     memcpy(f->set.x + 3 * FLOATS, f->set.x, FLOATS * sizeof *x);
-    assert_ok(start_series(&f->set, START_REAL, 5, 7, x, &repeated));
+    assert_ok(start_series(&f->set,
+                           &(struct start_options){.kind = START_REAL, .per_class = 5, .seed = 7},
+                           x, &repeated));
     assert_int_equal(repeated, 3 + 2 + 2);
     assert_true(all_distinct(x, 5 * CLASSES));
     for (size_t i = 0; i < 5 * CLASSES; i++) {
@@ -463,8 +467,12 @@ static void fewer_rounds_start_from_the_first_of_more(void **state)
     float few[2 * CLASSES * FLOATS], many[5 * CLASSES * FLOATS];
     size_t repeated;
 
-    assert_ok(start_series(&f->set, START_REAL, 2, 7, few, &repeated));
-    assert_ok(start_series(&f->set, START_REAL, 5, 7, many, &repeated));
+    assert_ok(start_series(&f->set,
+                           &(struct start_options){.kind = START_REAL, .per_class = 2, .seed = 7},
+                           few, &repeated));
+    assert_ok(start_series(&f->set,
+                           &(struct start_options){.kind = START_REAL, .per_class = 5, .seed = 7},
+                           many, &repeated));
     assert_memory_equal(few, many, sizeof few);
 }
 
@@ -474,7 +482,9 @@ static void one_centre_is_the_mean_of_the_class(void **state)
     float x[4 * CLASSES * FLOATS];
     size_t repeated;
 
-    assert_ok(start_series(&f->set, START_KMEANS, 1, 7, x, &repeated));
+    assert_ok(start_series(&f->set,
+                           &(struct start_options){.kind = START_KMEANS, .per_class = 1, .seed = 7},
+                           x, &repeated));
     for (size_t label = 0; label < CLASSES; label++)
         for (size_t t = 0; t < FLOATS; t++) {
             double mean = 0;
@@ -484,7 +494,9 @@ static void one_centre_is_the_mean_of_the_class(void **state)
             assert_near(x[label * FLOATS + t], mean, 1e-6);
         }
     /* As many clusters as series: each is its own centre, and the fourth is a repeat. */
-    assert_ok(start_series(&f->set, START_KMEANS, 4, 7, x, &repeated));
+    assert_ok(start_series(&f->set,
+                           &(struct start_options){.kind = START_KMEANS, .per_class = 4, .seed = 7},
+                           x, &repeated));
     assert_int_equal(repeated, CLASSES);
     assert_true(all_distinct(x, 4 * CLASSES));
     for (size_t i = 0; i < SERIES; i++)
@@ -504,7 +516,9 @@ static void noise_has_the_mean_and_deviation_of_each_channel(void **state)
                 10 + 3 * f->set.x[(i * CHANNELS + 1) * LENGTH + t];
     for (size_t i = 0; i < SERIES; i++) /* and class 2 is not needed */
         f->set.y[i] %= 2;
-    assert_ok(start_series(&f->set, START_NOISE, MANY, 7, x, &repeated));
+    assert_ok(start_series(
+        &f->set, &(struct start_options){.kind = START_NOISE, .per_class = MANY, .seed = 7}, x,
+        &repeated));
     for (size_t c = 0; c < CHANNELS; c++) {
         double sum[2] = {0}, squares[2] = {0}, n[2] = {MANY * CLASSES * LENGTH, SERIES * LENGTH};
 

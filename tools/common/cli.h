@@ -6,8 +6,9 @@
  *
  *     struct prune_options { struct cli_common common; double ratio; };
  *     static const struct cli_option options[] = {
- *         {'p', "ratio", "P", CLI_REAL, CLI_AT(prune_options, ratio), "share of the series to
- * drop", .low = 0, .high = 0.999}, {0},
+ *         {'p', "ratio", "P", CLI_REAL, CLI_AT(prune_options, ratio),
+ *          "share of the series to drop", .low = 0, .high = 0.999},
+ *         {0},
  *     };
  */
 #ifndef SC_CLI_H

@@ -12,7 +12,7 @@ extern const char *const device_choices[];
 /* clang-format off */
 #define DEVICE_OPTION(options)                                                                     \
     {0, "device", "WHERE", CLI_CHOICE, CLI_AT(options, device),                                    \
-     "what computes: the processor, a GPU, or a GPU if there is one (shapecond-cuda(7))",          \
+     "where to compute; auto: a GPU if one is usable (shapecond-cuda(7))",                         \
      .choices = device_choices, .unrecorded = true}
 /* clang-format on */
 

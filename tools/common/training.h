@@ -33,7 +33,7 @@ extern const char *const training_choices[];
     {0, "steps", "N", CLI_SIZE, CLI_AT(options, training.steps),                                   \
      "steps of the optimiser, rounded to whole epochs" steps_default, .low = 1},                   \
     {'e', "epochs", "N", CLI_SIZE, CLI_AT(options, training.epochs),                               \
-     "times to go through the set, instead of --steps; 0: by the steps"},                          \
+     "epochs, instead of --steps; 0: by the steps"},                          \
     {'b', "batch", "N", CLI_SIZE, CLI_AT(options, training.batch),                                 \
      "series in a step at most", .low = 1},                                                        \
     {'r', "rate", "R", CLI_REAL, CLI_AT(options, training.rate),                                   \

@@ -112,6 +112,129 @@ static void ask_all(struct choice *choice, const struct found *candidates, size_
     }
 }
 
+/* ---- Other qualities ---- */
+
+static size_t group_of(int32_t label, int32_t positive)
+{
+    return positive < 0 ? (size_t)label : label != positive;
+}
+
+static bool less(double a, double b)
+{
+    return a < b - 1e-6 * (1 + fabs(b));
+}
+
+/* Total sum of squares = that between the classes + that within them. */
+static double brute_f(const double *distances, const size_t *groups, size_t count)
+{
+    double mean = 0, total = 0, within = 0, classes = 0;
+
+    for (size_t i = 0; i < count; i++)
+        mean += distances[i] / (double)count;
+    for (size_t i = 0; i < count; i++) {
+        double sum = 0, members = 0, first = 1;
+
+        for (size_t j = 0; j < count; j++)
+            if (groups[j] == groups[i]) {
+                sum += distances[j];
+                members++;
+                first = j < i ? 0 : first;
+            }
+        classes += first;
+        total += (distances[i] - mean) * (distances[i] - mean);
+        within += (distances[i] - sum / members) * (distances[i] - sum / members);
+    }
+    if (classes < 2 || (double)count <= classes || total <= 0)
+        return 0;
+    return (total - within) / (classes - 1) / (within / ((double)count - classes));
+}
+
+/* The variance of the mean ranks of the classes over that of all ranks. */
+static double brute_kruskal_wallis(const double *distances, const size_t *groups, size_t count)
+{
+    double *ranks = calloc(count, sizeof *ranks);
+    double middle = ((double)count + 1) / 2, between = 0, total = 0;
+
+    for (size_t i = 0; i < count; i++) {
+        double below = 0, equal = 0;
+
+        for (size_t j = 0; j < count; j++) {
+            below += less(distances[j], distances[i]);
+            equal += !less(distances[j], distances[i]) && !less(distances[i], distances[j]);
+        }
+        ranks[i] = below + (equal + 1) / 2;
+        total += (ranks[i] - middle) * (ranks[i] - middle);
+    }
+    for (size_t i = 0; i < count; i++) {
+        double sum = 0, members = 0;
+
+        for (size_t j = 0; j < count; j++)
+            if (groups[j] == groups[i]) {
+                sum += ranks[j];
+                members++;
+            }
+        between += (sum / members - middle) * (sum / members - middle);
+    }
+    free(ranks);
+    return total > 0 ? ((double)count - 1) * between / total : 0;
+}
+
+static double brute_mood(const double *distances, const size_t *groups, size_t count,
+                         size_t classes)
+{
+    double above_all = 0, sum = 0, low = 0, high = 0;
+
+    /* The median: the mean of those with half of the others on either side. */
+    for (size_t i = 0; i < count; i++) {
+        size_t below = 0, equal = 0;
+
+        for (size_t j = 0; j < count; j++) {
+            below += distances[j] < distances[i];
+            equal += distances[j] == distances[i];
+        }
+        if (below <= (count - 1) / 2 && (count - 1) / 2 < below + equal)
+            low = distances[i];
+        if (below <= count / 2 && count / 2 < below + equal)
+            high = distances[i];
+    }
+    for (size_t i = 0; i < count; i++)
+        above_all += less((low + high) / 2, distances[i]);
+    for (size_t v = 0; v < classes && above_all > 0; v++)
+        for (int above = 0; above < 2; above++) {
+            double observed = 0, members = 0, expected;
+
+            for (size_t i = 0; i < count; i++)
+                if (groups[i] == v) {
+                    members++;
+                    observed += less((low + high) / 2, distances[i]) == above;
+                }
+            expected = members * (above ? above_all : (double)count - above_all) / (double)count;
+            if (members > 0)
+                sum += (observed - expected) * (observed - expected) / expected;
+        }
+    return sum;
+}
+
+double brute_quality(size_t quality, const double *distances, const int32_t *labels, size_t count,
+                     size_t classes, int32_t positive)
+{
+    size_t *groups = calloc(count, sizeof *groups);
+    double result = 0;
+
+    for (size_t i = 0; i < count; i++)
+        groups[i] = group_of(labels[i], positive);
+    if (strcmp(slp_quality_names[quality], "gain") == 0)
+        result = brute_best_split(distances, labels, count, classes, positive).gain;
+    else if (strcmp(slp_quality_names[quality], "f") == 0)
+        result = brute_f(distances, groups, count);
+    else if (strcmp(slp_quality_names[quality], "kruskal-wallis") == 0)
+        result = brute_kruskal_wallis(distances, groups, count);
+    else
+        result = brute_mood(distances, groups, count, positive < 0 ? classes : 2);
+    free(groups);
+    return result;
+}
+
 /* Information gain of a question when series i weighs weights[i]. */
 static double weighted_gain(const struct choice *choice, const int *answers, const double *weights)
 {

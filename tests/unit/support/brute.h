@@ -7,6 +7,7 @@
 #include <stdint.h>
 
 #include "formats/dataset.h"
+#include "formats/slp.h"
 #include "shapelets/select.h"
 
 /* Least Euclidean distance of s[length] to the subsequences of x[steps] whose start is at most
@@ -22,6 +23,11 @@ struct brute_split {
  * closer than 1e-6 of their size count as equal. */
 struct brute_split brute_best_split(const double *distances, const int32_t *labels, size_t count,
                                     size_t classes, int32_t positive);
+
+/* The quality by measure number `quality` of SLP_QUALITIES, from textbook formulas; equal distances as
+ * above. */
+double brute_quality(size_t quality, const double *distances, const int32_t *labels, size_t count,
+                     size_t classes, int32_t positive);
 
 /* The diverse choice of up to k of the candidates (select.h), whose thresholds are given, into
  * chosen[k]: as sc-shapelets(1) and the head of diverse.c say it, with probabilities and entropies
