@@ -36,6 +36,9 @@ LIBDIR ?= $(PREFIX)/lib
 INCLUDEDIR ?= $(PREFIX)/include
 MANDIR ?= $(PREFIX)/share/man
 DOCDIR ?= $(PREFIX)/share/doc/shapecond
+BASHDIR ?= $(PREFIX)/share/bash-completion/completions
+ZSHDIR ?= $(PREFIX)/share/zsh/site-functions
+FISHDIR ?= $(PREFIX)/share/fish/vendor_completions.d
 
 BUILD ?= build
 CFLAGS ?= -O3 -g
@@ -439,12 +442,17 @@ install: all
 	$(run)install -m 644 formats/npy-c/npy-c.h $(call D,$(INCLUDEDIR))
 	$(run)install -m 644 LICENSE $(call D,$(DOCDIR))
 	$(run)printf '%s\n' $(PKG_CONFIG) >$(call D,$(LIBDIR))/pkgconfig/npy-c.pc
+	$(run)install -d $(call D,$(BASHDIR)) $(call D,$(ZSHDIR)) $(call D,$(FISHDIR))
+	$(run)for tool in $(TOOLS); do name=$${tool##*/}; \
+	  $$tool --complete=bash >$(call D,$(BASHDIR))/$$name && $$tool --complete=zsh >$(call D,$(ZSHDIR))/_$$name && \
+	  $$tool --complete=fish >$(call D,$(FISHDIR))/$$name.fish || exit 1; done
 	$(run)for page in $(MAN_PAGES); do section=$${page##*.}; \
 	  install -D -m 644 $$page $(call D,$(MANDIR))/man$$section/$${page##*/} || exit 1; done
 
 uninstall:
 	$(say) REMOVE '$(DESTDIR)$(PREFIX)'
-	$(run)for file in $(notdir $(TOOLS)); do rm -f $(call D,$(BINDIR))/$$file; done
+	$(run)for file in $(notdir $(TOOLS)); do rm -f $(call D,$(BINDIR))/$$file $(call D,$(BASHDIR))/$$file \
+	  $(call D,$(ZSHDIR))/_$$file $(call D,$(FISHDIR))/$$file.fish; done
 	$(run)for file in $(notdir $(NPY_LIB) $(NPY_SO) $(CUDA_SO)) libnpy-c.so pkgconfig/npy-c.pc; do \
 	  rm -f $(call D,$(LIBDIR))/$$file; done
 	$(run)rm -f $(call D,$(INCLUDEDIR))/npy-c.h $(call D,$(DOCDIR))/LICENSE

@@ -8,7 +8,7 @@
 #include "base/file.h"
 #include "formats/mapped.h"
 
-enum { STORE_X, STORE_Y, STORE_SOFT };
+enum { STORE_X, STORE_Y, STORE_SOFT, STORE_GROUPS };
 
 /* ---- Reading ---- */
 
@@ -36,10 +36,11 @@ static struct error *unexpected(const struct npy_array *array, size_t position)
 
     npy_type_name(array->kind, array->item_size, type);
     shape_text(array, shape, sizeof shape);
-    return error_make("array %zu of type %s and shape (%s) is none of: labels (N,) of "
-                      "integers, soft labels (N, V) of floats, class names (V,), notes (), views "
-                      "(12,) of float64, codes of views (M, .) of bytes",
-                      position, type, shape);
+    return error_make(
+        "array %zu of type %s and shape (%s) is none of: labels (N,) and groups (N,) "
+        "of integers, soft labels (N, V) of floats, class names (V,), notes (), views "
+        "(12,) of float64, codes of views (M, .) of bytes",
+        position, type, shape);
 }
 
 /* Moves the array into a slot of the dataset as floats or ints. */
@@ -85,6 +86,15 @@ static struct error *store_labels(struct npy_array *array, struct dataset *datas
     return NULL;
 }
 
+static struct error *store_groups(struct npy_array *array, struct dataset *dataset)
+{
+    if (array->shape[0] != dataset->count)
+        return error_make("%zu groups for %zu series", array->shape[0], dataset->count);
+    TRY(error_in("groups", store(array, NPY_INT, &dataset->storage[STORE_GROUPS])));
+    dataset->groups = dataset->storage[STORE_GROUPS].data;
+    return NULL;
+}
+
 static struct error *store_soft(struct npy_array *array, struct dataset *dataset)
 {
     if (array->shape[0] != dataset->count)
@@ -123,6 +133,8 @@ static struct error *store_array(struct npy_array *array, size_t position, struc
         return store_series(array, dataset);
     if (array->ndim == 1 && !text && array->kind != NPY_FLOAT && !dataset->y)
         return store_labels(array, dataset);
+    if (array->ndim == 1 && !text && array->kind != NPY_FLOAT && !dataset->groups)
+        return store_groups(array, dataset);
     if (array->ndim == 2 && array->kind == NPY_FLOAT && !dataset->soft)
         return store_soft(array, dataset);
     if ((array->ndim == 1 && text && !dataset->names) ||
@@ -263,6 +275,11 @@ static struct error *check(struct dataset *dataset, unsigned flags)
                           "their file");
     else if (dataset->soft)
         return error_make("soft labels without labels");
+    for (size_t i = 0; dataset->groups && i < dataset->count; i++) {
+        if (dataset->groups[i] < 0)
+            return error_make("series %zu has the group %d; groups are numbered from 0", i,
+                              dataset->groups[i]);
+    }
     TRY(views_check(dataset));
     if (!(flags & DATASET_VIEWS))
         views_drop(dataset);
@@ -345,6 +362,16 @@ struct error *dataset_new(size_t count, size_t channels, size_t length, size_t c
     return NULL;
 }
 
+struct error *dataset_add_groups(struct dataset *dataset)
+{
+    struct npy_error error;
+
+    if (npy_array_new(&dataset->storage[STORE_GROUPS], NPY_INT, 4, 1, &dataset->count, &error))
+        return from_npy(&error);
+    dataset->groups = dataset->storage[STORE_GROUPS].data;
+    return NULL;
+}
+
 struct error *dataset_set_soft(struct dataset *dataset, const float *logits)
 {
     const size_t shape[] = {dataset->count, dataset->classes};
@@ -404,12 +431,19 @@ struct error *dataset_take(const struct dataset *from, const size_t *indices, si
 
     TRY(dataset_new(count, from->channels, from->length, from->classes, from->soft != NULL, taken));
     taken->flat = from->flat;
+    error = from->groups ? dataset_add_groups(taken) : NULL;
+    if (error) {
+        dataset_free(taken);
+        return error;
+    }
     for (size_t i = 0; i < count; i++) {
         size_t source = indices[i];
 
         memcpy(taken->x + i * series, from->x + source * series, series * sizeof *from->x);
         if (from->y)
             taken->y[i] = from->y[source];
+        if (from->groups)
+            taken->groups[i] = from->groups[source];
         if (from->soft)
             memcpy(taken->soft + i * from->classes, from->soft + source * from->classes,
                    from->classes * sizeof *from->soft);
@@ -453,6 +487,8 @@ struct error *dataset_write(FILE *stream, const struct dataset *dataset)
                        dataset->flat ? features : series, dataset->x, &error) ||
         (dataset->y &&
          npy_write_data(stream, NPY_INT, 4, 1, &dataset->count, dataset->y, &error)) ||
+        (dataset->groups &&
+         npy_write_data(stream, NPY_UINT, 4, 1, &dataset->count, dataset->groups, &error)) ||
         (dataset->soft && npy_write_data(stream, NPY_FLOAT, 4, 2, logits, dataset->soft, &error)) ||
         (dataset->names && npy_write_strings(stream, (const char *const *)dataset->names, 1,
                                              dataset->classes, &error)) ||

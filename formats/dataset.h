@@ -2,6 +2,7 @@
  *
  *     X     (N, C, L)  numbers         the series; (N, L) is read as one channel
  *     y     (N,)       integers        classes 0..V-1
+ *     groups (N,)      integers        optional: who or what a series is from, a second such array
  *     soft  (N, V)     floats          optional: teacher logits
  *     names (V,)       unicode         optional: class names
  *     notes ()         unicode         optional: provenance, one line for each stage
@@ -52,6 +53,7 @@ struct dataset {
     size_t classes;  /* V; 0 without labels */
     float *x;        /* (N, C, L) */
     int32_t *y;      /* (N,), or NULL */
+    int32_t *groups; /* (N,): who or what each series is from, numbers from 0, or NULL */
     float *soft;     /* (N, V) logits, or NULL */
     char **names;    /* V class names in UTF-8, in one block as npy_strings makes it, or NULL */
     char *notes;     /* provenance, or NULL */
@@ -61,7 +63,7 @@ struct dataset {
 
     char digest[DIGEST_TEXT];       /* of the file it was read from, else "" */
     char label_digest[DIGEST_TEXT]; /* of the file of labels, if they had one of their own */
-    struct npy_array storage[3];    /* what x, y and soft live in when they came from a file */
+    struct npy_array storage[4];    /* what x, y, soft and groups live in */
 };
 
 /* More classes than this are a mistake in the labels, not a classification problem. */
@@ -86,8 +88,11 @@ struct error *dataset_read_memory(const void *bytes, size_t size, unsigned flags
 struct error *dataset_new(size_t count, size_t channels, size_t length, size_t classes, bool soft,
                           struct dataset *dataset) MUST_CHECK;
 
-/* The series whose indices are given, in that order, with labels, soft labels, names and notes, but
- * without views, which are made from all of the series. */
+/* Groups of their own, all 0. */
+struct error *dataset_add_groups(struct dataset *dataset) MUST_CHECK;
+
+/* The series whose indices are given, in that order, with labels, groups, soft labels, names and
+ * notes, but without views, which are made from all of the series. */
 struct error *dataset_take(const struct dataset *from, const size_t *indices, size_t count,
                            struct dataset *taken) MUST_CHECK;
 

@@ -11,7 +11,7 @@
 
 #include "base/memory_stream.h"
 
-enum { MOST_MEMBERS = 5 };
+enum { MOST_MEMBERS = 6 };
 
 /* An NPY file in two parts: header (for text, all of it) and data. */
 struct member {
@@ -81,6 +81,8 @@ static struct error *add_all(struct archive *archive, const struct dataset *data
                     dataset->flat ? features : series, dataset->x));
     if (dataset->y)
         TRY(add_numbers(archive, "y.npy", NPY_INT, 1, &dataset->count, dataset->y));
+    if (dataset->groups)
+        TRY(add_numbers(archive, "groups.npy", NPY_INT, 1, &dataset->count, dataset->groups));
     if (dataset->soft)
         TRY(add_numbers(archive, "soft.npy", NPY_FLOAT, 2, logits, dataset->soft));
     if (dataset->names)

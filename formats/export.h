@@ -11,7 +11,7 @@
 #include "formats/dataset.h"
 #include "base/error.h"
 
-/* NumPy's .npz: the arrays X (N, C, L), y, soft, classes (names) and notes, as far as they are
+/* NumPy's .npz: the arrays X (N, C, L), y, groups, soft, classes (names) and notes, as far as they are
  * there.  The same dataset gives the same bytes at any time and place. */
 struct error *export_npz(FILE *stream, const struct dataset *dataset) MUST_CHECK;
 

@@ -261,13 +261,15 @@ static struct error *parse_line(struct import_chunk *chunk, const char *line, co
     return error;
 }
 
-struct error *import_arff(struct import_source *source, const char *bytes, size_t size)
+struct error *import_arff(struct import_source *source, const char *bytes, size_t size,
+                          const char *labels)
 {
     const char *text = bytes, *end = bytes + size, *line, *line_end;
     struct header header = {0};
     size_t number = 1;
     bool data = false;
 
+    (void)labels;
     source->syntax = (struct import_syntax){.separator = ',', .comments = "%", .quotes = true};
     for (; !data && import_next_line(&text, end, &line, &line_end); number++) {
         import_trim(&line, &line_end);

@@ -6,15 +6,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-struct error *import_at(const struct import_source *source, const struct import_chunk *chunk,
-                        size_t row, struct error *error)
+struct error *import_row_problem(struct import_source *source, const struct import_chunk *chunk,
+                                 size_t row, long key, struct error *error)
 {
-    char where[48];
+    size_t line = chunk->rows[row].line;
 
     if (source->in_rows)
-        return import_at_line(source, chunk->first_line + chunk->rows[row].line, error);
-    snprintf(where, sizeof where, "series %zu", row);
-    return error_in(source->name, error_in(where, error));
+        line += chunk->first_line;
+    return import_add_problem(&source->problems, line, key, error);
 }
 
 /* The values of a channel.  Unless unequal lengths are an error, missing values at its end are not
@@ -43,49 +42,68 @@ struct shape {
     const struct import_chunk *chunk;
 };
 
-static struct error *unequal(const struct import_source *source, const struct import_chunk *chunk,
-                             size_t row, size_t length, const struct shape *shape)
+static struct error *unequal(const struct import_source *source, size_t length,
+                             const struct shape *shape)
 {
     const struct import_chunk *first = shape->chunk;
     char where[48] = "series 0";
 
     if (source->syntax.steps && length != source->syntax.steps)
-        return import_at(source, chunk, row,
-                         error_make("%zu values, but %s says %zu (--lengths pads or cuts)", length,
-                                    source->syntax.header, source->syntax.steps));
+        return error_make("%zu values, but %s says %zu (--lengths pads or cuts)", length,
+                          source->syntax.header, source->syntax.steps);
     if (shape->source->in_rows)
         snprintf(where, sizeof where, "line %zu", first->first_line + first->rows[0].line);
-    return import_at(source, chunk, row,
-                     error_make("%zu values, but %s%s%s has %zu (--lengths pads or cuts)", length,
-                                where, shape->source == source ? "" : " of ",
-                                shape->source == source ? "" : shape->source->name,
-                                shape->longest));
+    return error_make("%zu values, but %s%s%s has %zu (--lengths pads or cuts)", length, where,
+                      shape->source == source ? "" : " of ",
+                      shape->source == source ? "" : shape->source->name, shape->longest);
+}
+
+/* The first value that is missing, unless that may be. */
+static struct error *find_missing(const struct import_source *source,
+                                  const struct import_chunk *chunk, size_t row, size_t channel,
+                                  const struct import_options *options)
+{
+    const char *hint = "missing value (--missing fills it in)";
+    size_t length, step = 0;
+    const float *values = channel_values(chunk, row, channel, &length);
+
+    if (!chunk->has_missing || options->missing != IMPORT_MISSING_ERROR)
+        return NULL;
+    while (step < length && !isnan(values[step]))
+        step++;
+    if (step == length)
+        return NULL;
+    if (source->syntax.columns)
+        return error_make("column %zu: %s", import_column_of_step(source, step), hint);
+    return error_make("channel %zu, step %zu: %s", channel, step, hint);
 }
 
 /* Takes one more channel into the shortest and longest length. */
-static struct error *measure_channel(const struct import_source *source,
-                                     const struct import_chunk *chunk, size_t row, size_t channel,
+static struct error *measure_channel(struct import_source *source, const struct import_chunk *chunk,
+                                     size_t row, size_t channel,
                                      const struct import_options *options, struct shape *shape)
 {
+    struct error *error = NULL;
     size_t length;
 
     channel_values(chunk, row, channel, &length);
     if (length == 0)
-        return import_at(source, chunk, row, error_make("no values in channel %zu", channel));
+        return import_row_problem(source, chunk, row, 0,
+                                  error_make("no values in channel %zu", channel));
     if (options->lengths == IMPORT_LENGTHS_ERROR &&
         ((shape->longest && length != shape->longest) ||
          (source->syntax.steps && length != source->syntax.steps)))
-        return unequal(source, chunk, row, length, shape);
-    if (options->lengths == IMPORT_LENGTHS_CUT && length < options->length)
-        return import_at(source, chunk, row,
-                         error_make("%zu values: too few to cut to %zu", length, options->length));
+        error = unequal(source, length, shape);
+    else if (options->lengths == IMPORT_LENGTHS_CUT && length < options->length)
+        error = error_make("%zu values: too few to cut to %zu", length, options->length);
+    if (error)
+        return import_row_problem(source, chunk, row, IMPORT_KEY_LENGTH, error);
     shape->shortest = length < shape->shortest ? length : shape->shortest;
     shape->longest = length > shape->longest ? length : shape->longest;
     return NULL;
 }
 
-static struct error *measure_chunk(const struct import_source *source,
-                                   const struct import_chunk *chunk,
+static struct error *measure_chunk(struct import_source *source, const struct import_chunk *chunk,
                                    const struct import_options *options, struct shape *shape)
 {
     if (chunk->row_count == 0)
@@ -96,12 +114,18 @@ static struct error *measure_chunk(const struct import_source *source,
         shape->channels = chunk->channels;
     }
     if (chunk->channels != shape->channels)
-        return import_at(source, chunk, 0,
-                         error_make("%zu channels where the series before have %zu",
-                                    chunk->channels, shape->channels));
+        return import_row_problem(source, chunk, 0, 0,
+                                  error_make("%zu channels where the series before have %zu",
+                                             chunk->channels, shape->channels));
     for (size_t row = 0; row < chunk->row_count; row++) {
-        for (size_t channel = 0; channel < chunk->channels; channel++)
+        struct error *missing = NULL;
+
+        for (size_t channel = 0; channel < chunk->channels; channel++) {
             TRY(measure_channel(source, chunk, row, channel, options, shape));
+            if (!missing)
+                missing = find_missing(source, chunk, row, channel, options);
+        }
+        TRY(import_row_problem(source, chunk, row, IMPORT_KEY_MISSING, missing));
     }
     shape->count += chunk->row_count;
     return NULL;
@@ -117,19 +141,6 @@ static size_t common_length(const struct shape *shape, const struct import_optio
 }
 
 /* ---- Missing values ---- */
-
-static struct error *no_value_at(const struct import_source *source,
-                                 const struct import_chunk *chunk, size_t row, size_t channel,
-                                 size_t step)
-{
-    const char *hint = "missing value (--missing fills it in)";
-
-    if (source->syntax.columns)
-        return import_at(source, chunk, row,
-                         error_make("column %zu: %s", source->syntax.columns + step, hint));
-    return import_at(source, chunk, row,
-                     error_make("channel %zu, step %zu: %s", channel, step, hint));
-}
 
 static float mean_of(const float *values, size_t length)
 {
@@ -185,6 +196,7 @@ static void fill(float *values, size_t length, enum import_missing missing)
 /* ---- Filling the dataset ---- */
 
 struct placement {
+    struct import_source *source;
     struct import_chunk *chunk;
     size_t first; /* index of its first series */
 };
@@ -195,8 +207,8 @@ struct join {
     struct dataset *dataset;
 };
 
-static struct error *fill_missing(const struct import_chunk *chunk, size_t row, size_t channel,
-                                  enum import_missing missing, float *values, size_t length)
+static struct error *fill_missing(size_t channel, enum import_missing missing, float *values,
+                                  size_t length)
 {
     size_t first = 0, known = 0;
 
@@ -204,13 +216,10 @@ static struct error *fill_missing(const struct import_chunk *chunk, size_t row, 
         first++;
     if (first == length || missing == IMPORT_MISSING_KEEP)
         return NULL;
-    if (missing == IMPORT_MISSING_ERROR)
-        return no_value_at(chunk->source, chunk, row, channel, first);
     for (size_t i = 0; i < length; i++)
         known += !isnan(values[i]);
     if (known == 0 && missing != IMPORT_MISSING_ZERO)
-        return import_at(chunk->source, chunk, row,
-                         error_make("channel %zu has no value at all to fill it from", channel));
+        return error_make("channel %zu has no value at all to fill it from", channel);
     fill(values, length, missing);
     return NULL;
 }
@@ -228,7 +237,7 @@ static struct error *place_channel(const struct join *join, const struct placeme
     length = length < steps ? length : steps;
     memcpy(out, values, length * sizeof *out);
     if (chunk->has_missing)
-        TRY(fill_missing(chunk, row, channel, join->options->missing, out, length));
+        TRY(fill_missing(channel, join->options->missing, out, length));
     for (size_t i = length; i < steps; i++)
         out[i] = pad ? out[length - 1] : 0;
     return NULL;
@@ -243,7 +252,8 @@ static void place_chunk(void *context, size_t task, unsigned worker)
     (void)worker;
     for (size_t row = 0; row < chunk->row_count && !chunk->error; row++) {
         for (size_t channel = 0; channel < chunk->channels && !chunk->error; channel++)
-            chunk->error = place_channel(join, placement, row, channel);
+            chunk->error = import_add_problem(&chunk->problems, chunk->rows[row].line, 0,
+                                              place_channel(join, placement, row, channel));
     }
     /* Text is not needed twice. */
     if (chunk->ends) {
@@ -261,18 +271,25 @@ static struct error *place_all(struct join *join, size_t chunks)
             place_chunk(join, i, 0);
     }
     for (size_t i = 0; i < chunks; i++) {
-        struct error *error = join->placements[i].chunk->error;
+        struct import_chunk *chunk = join->placements[i].chunk;
+        struct import_source *source = join->placements[i].source;
+        struct error *error = chunk->error;
 
-        join->placements[i].chunk->error = NULL;
-        if (error) {
-            for (size_t j = i + 1; j < chunks; j++) {
-                error_free(join->placements[j].chunk->error);
-                join->placements[j].chunk->error = NULL;
-            }
-            return error;
-        }
+        chunk->error = NULL;
+        TRY(error);
+        TRY(import_move_problems(&chunk->problems, source->in_rows ? chunk->first_line : 0,
+                                 &source->problems));
     }
     return NULL;
+}
+
+static bool any_problem(const struct import_source *sources, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        if (sources[i].problems)
+            return true;
+    }
+    return false;
 }
 
 struct error *import_join_series(struct import_source *sources, size_t count,
@@ -287,6 +304,8 @@ struct error *import_join_series(struct import_source *sources, size_t count,
         for (size_t j = 0; j < sources[i].chunk_count; j++, chunks++)
             TRY(measure_chunk(&sources[i], &sources[i].chunks[j], options, &shape));
     }
+    if (any_problem(sources, count))
+        return NULL;
     TRY(dataset_new(shape.count, shape.channels, common_length(&shape, options), 0, false,
                     dataset));
     join.placements = malloc((chunks + 1) * sizeof *join.placements);
@@ -294,7 +313,7 @@ struct error *import_join_series(struct import_source *sources, size_t count,
         return error_memory("the series");
     for (size_t i = 0; i < count; i++) {
         for (size_t j = 0; j < sources[i].chunk_count; j++) {
-            join.placements[next++] = (struct placement){&sources[i].chunks[j], first};
+            join.placements[next++] = (struct placement){&sources[i], &sources[i].chunks[j], first};
             first += sources[i].chunks[j].row_count;
         }
     }

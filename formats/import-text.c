@@ -4,6 +4,7 @@
 
 #include <ctype.h>
 #include <math.h>
+#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
@@ -104,12 +105,114 @@ struct error *import_unquote(const char *start, const char *end, char escape, ch
     return NULL;
 }
 
+/* ---- Problems and remarks ---- */
+
+static struct error *problem_list(struct import_problems **problems)
+{
+    if (!*problems)
+        *problems = calloc(1, sizeof **problems);
+    return *problems ? NULL : error_memory("messages");
+}
+
+/* The problem that is the same as this, or NULL. */
+static struct import_problem *find_problem(struct import_problems *problems, long key,
+                                           const char *message)
+{
+    for (size_t i = 0; i < problems->count; i++) {
+        struct import_problem *item = &problems->items[i];
+
+        if (item->key == key && (key || strcmp(item->message, message) == 0))
+            return item;
+    }
+    return NULL;
+}
+
+struct error *import_add_problem(struct import_problems **problems, size_t line, long key,
+                                 struct error *error)
+{
+    struct import_problem *same;
+    struct error *no_memory;
+
+    if (!error || error_is_memory(error))
+        return error;
+    no_memory = problem_list(problems);
+    same = no_memory ? NULL : find_problem(*problems, key, error_message(error));
+    if (same) {
+        same->rows++;
+    } else if (!no_memory && (*problems)->count == IMPORT_MOST_PROBLEMS) {
+        (*problems)->others++;
+    } else if (!no_memory) {
+        struct import_problem item = {line, key, 1, strdup(error_message(error))};
+
+        if (item.message)
+            (*problems)->items[(*problems)->count++] = item;
+        else
+            no_memory = error_memory("messages");
+    }
+    error_free(error);
+    return no_memory;
+}
+
+struct error *import_move_problems(struct import_problems **from, size_t line,
+                                   struct import_problems **to)
+{
+    if (!*from)
+        return NULL;
+    TRY(problem_list(to));
+    (*to)->others += (*from)->others;
+    for (size_t i = 0; i < (*from)->count; i++) {
+        struct import_problem *item = &(*from)->items[i];
+        struct import_problem *same = find_problem(*to, item->key, item->message);
+
+        if (same) {
+            same->rows += item->rows;
+        } else if ((*to)->count == IMPORT_MOST_PROBLEMS) {
+            (*to)->others += item->rows;
+        } else {
+            (*to)->items[(*to)->count] = *item;
+            (*to)->items[(*to)->count++].line += line;
+            item->message = NULL;
+        }
+    }
+    import_free_problems(*from);
+    *from = NULL;
+    return NULL;
+}
+
+void import_free_problems(struct import_problems *problems)
+{
+    if (!problems)
+        return;
+    for (size_t i = 0; i < problems->count; i++)
+        free(problems->items[i].message);
+    free(problems);
+}
+
+struct error *import_note(struct import_remarks *remarks, bool warning, const char *format, ...)
+{
+    struct import_remark remark = {NULL, warning};
+    va_list arguments;
+    int length;
+
+    TRY(import_reserve(&remarks->items, &remarks->room, remarks->count + 1,
+                       sizeof *remarks->items));
+    va_start(arguments, format);
+    length = vasprintf(&remark.text, format, arguments);
+    va_end(arguments);
+    if (length < 0)
+        return error_memory("remarks");
+    remarks->items[remarks->count++] = remark;
+    return NULL;
+}
+
 struct error *import_at_line(const struct import_source *source, size_t line, struct error *error)
 {
     struct error *outer;
 
     if (!error)
         return NULL;
+    if (error_is_memory(error))
+        return error_in(source->name, error);
     outer = error_make("%s:%zu: %s", source->name, line, error_message(error));
     error_free(error);
     return outer;
@@ -123,6 +226,39 @@ static bool is_missing(const char *start, const char *end)
            import_is_word(start, end, "na") || import_is_word(start, end, "nan");
 }
 
+/* A number with a comma for the point.  One with a point as well is none: it may be thousands. */
+static bool parse_decimal_comma(const char *start, const char *end, double *number)
+{
+    size_t length = (size_t)(end - start);
+    char text[64], *comma;
+
+    if (length >= sizeof text || memchr(start, '.', length))
+        return false;
+    memcpy(text, start, length);
+    comma = memchr(text, ',', length);
+    if (comma)
+        *comma = '.';
+    return number_parse(text, text + length, number) == text + length;
+}
+
+bool import_number(const struct import_syntax *syntax, const char *start, const char *end,
+                   double *number)
+{
+    import_trim(&start, &end);
+    if (syntax->quotes && end - start >= 2 && (*start == '"' || *start == '\'') &&
+        end[-1] == *start) {
+        start++;
+        end--;
+        import_trim(&start, &end);
+    }
+    if (is_missing(start, end)) {
+        *number = (double)NAN;
+        return true;
+    }
+    return syntax->decimal_comma ? parse_decimal_comma(start, end, number)
+                                 : number_parse(start, end, number) == end;
+}
+
 /* A field that is not simply a number up to the next separator. */
 static struct error *parse_odd_field(struct import_chunk *chunk, const char *start, const char *end,
                                      float *value)
@@ -131,19 +267,8 @@ static struct error *parse_odd_field(struct import_chunk *chunk, const char *sta
     double number;
 
     import_trim(&start, &end);
-    if (chunk->source->syntax.quotes && end - start >= 2 && (*start == '"' || *start == '\'') &&
-        end[-1] == *start) {
-        start++;
-        end--;
-        import_trim(&start, &end);
-    }
-    if (is_missing(start, end)) {
-        chunk->has_missing = true;
-        *value = NAN;
-        return NULL;
-    }
     import_quote(start, end, shown);
-    if (number_parse(start, end, &number) != end)
+    if (!import_number(&chunk->source->syntax, start, end, &number))
         return error_make("%s is not a number", shown);
     if (isnan(number)) {
         chunk->has_missing = true;
@@ -198,7 +323,7 @@ struct error *import_channel(struct import_chunk *chunk, const char *text, const
         const char *stop = text < end ? number_parse(text, end, &number) : NULL;
 
         if (stop && (stop == end || *stop == separator || (!separator && is_blank(*stop))) &&
-            isfinite((float)number)) {
+            isfinite((float)number) && !syntax->decimal_comma) {
             *out++ = (float)number;
         } else {
             size_t position = first + (size_t)(out - chunk->values) - chunk->value_count;
@@ -208,8 +333,10 @@ struct error *import_channel(struct import_chunk *chunk, const char *text, const
             stop = field_end(syntax, text, end);
             snprintf(where, sizeof where, "%s %zu", what, position);
             error = parse_odd_field(chunk, text, stop, out++);
-            if (error)
+            if (error) {
+                chunk->bad_column = position;
                 return error_in(where, error);
+            }
         }
         if (stop == end)
             break;
@@ -222,9 +349,40 @@ struct error *import_channel(struct import_chunk *chunk, const char *text, const
     return NULL;
 }
 
+struct error *import_value(struct import_chunk *chunk, const char *start, const char *stop,
+                           size_t column)
+{
+    const bool comma = chunk->source->syntax.decimal_comma;
+    struct error *error;
+    char where[64];
+    double number;
+
+    TRY(import_reserve(&chunk->values, &chunk->value_room, chunk->value_count + 1,
+                       sizeof *chunk->values));
+    if (!comma && start < stop && number_parse(start, stop, &number) == stop &&
+        isfinite((float)number)) {
+        chunk->values[chunk->value_count++] = (float)number;
+        return NULL;
+    }
+    error = parse_odd_field(chunk, start, stop, &chunk->values[chunk->value_count++]);
+    if (!error)
+        return NULL;
+    chunk->bad_column = column;
+    snprintf(where, sizeof where, "column %zu", column);
+    return error_in(where, error);
+}
+
+struct error *import_end_channel(struct import_chunk *chunk)
+{
+    TRY(import_reserve(&chunk->ends, &chunk->end_room, chunk->end_count + 1, sizeof *chunk->ends));
+    chunk->ends[chunk->end_count++] = chunk->value_count;
+    return NULL;
+}
+
 /* ---- Rows ---- */
 
-static struct error *add_label(struct import_chunk *chunk, const char *label, size_t length)
+struct error *import_add_text(struct import_chunk *chunk, const char *what, const char *label,
+                              size_t length)
 {
     char shown[64];
 
@@ -232,11 +390,11 @@ static struct error *add_label(struct import_chunk *chunk, const char *label, si
     /* NaN is how tables of numbers say that there is none; NA may be a name. */
     if (length == 0 || (length == 1 && *label == '?') ||
         import_is_word(label, label + length, "nan"))
-        return error_make("no label");
+        return error_make("no %s", what);
     if (length > MOST_LABEL_BYTES)
-        return error_make("%s, of %zu bytes, is not a label", shown, length);
+        return error_make("%s, of %zu bytes, is not a %s", shown, length, what);
     if (memchr(label, '\0', length))
-        return error_make("a zero byte in the label %s", shown);
+        return error_make("a zero byte in the %s %s", what, shown);
     TRY(import_reserve(&chunk->labels, &chunk->label_room, chunk->label_size + length + 1, 1));
     memcpy(chunk->labels + chunk->label_size, label, length);
     chunk->labels[chunk->label_size + length] = '\0';
@@ -261,10 +419,19 @@ struct error *import_end_row(struct import_chunk *chunk, const char *label, size
     chunk->rows[chunk->row_count].line = chunk->lines;
     chunk->rows[chunk->row_count].label = chunk->label_size;
     if (label)
-        TRY(add_label(chunk, label, length));
+        TRY(import_add_text(chunk, "label", label, length));
     chunk->channels = channels;
     chunk->row_count++;
     return NULL;
+}
+
+void import_drop_row(struct import_chunk *chunk, size_t rows)
+{
+    size_t ends = rows * chunk->channels;
+
+    chunk->row_count = rows;
+    chunk->end_count = ends;
+    chunk->value_count = ends ? chunk->ends[ends - 1] : 0;
 }
 
 static void parse_chunk(struct import_chunk *chunk, import_line_parser *parser)
@@ -281,11 +448,17 @@ static void parse_chunk(struct import_chunk *chunk, import_line_parser *parser)
         import_trim(&first, &last);
         if (first == last || (*first && strchr(comments, *first)))
             continue;
-        chunk->error = parser(chunk, line, end);
-        if (chunk->error) {
-            chunk->error_line = chunk->lines;
+        size_t rows = chunk->row_count;
+        struct error *error;
+
+        chunk->bad_column = 0;
+        error = parser(chunk, line, end);
+        if (error)
+            import_drop_row(chunk, rows);
+        chunk->error =
+            import_add_problem(&chunk->problems, chunk->lines, (long)chunk->bad_column, error);
+        if (chunk->error)
             return;
-        }
     }
 }
 
@@ -351,14 +524,14 @@ struct error *import_lines(struct import_source *source, const char *start, cons
         struct error *error = chunk->error;
 
         chunk->first_line = first_line;
+        chunk->error = NULL;
+        if (error)
+            return error_in(source->name, error);
+        TRY(import_move_problems(&chunk->problems, first_line, &source->problems));
         first_line += chunk->lines;
         rows += chunk->row_count;
-        if (error) {
-            chunk->error = NULL;
-            return import_at_line(source, chunk->first_line + chunk->error_line, error);
-        }
     }
-    return rows ? NULL : error_in(source->name, error_make("no rows of data"));
+    return rows || source->problems ? NULL : error_in(source->name, error_make("no rows of data"));
 }
 
 struct error *import_declare(struct import_source *source, const char *label, size_t length)

@@ -132,12 +132,14 @@ static struct error *parse_line(struct import_chunk *chunk, const char *line, co
     return import_end_row(chunk, label, (size_t)(label_end - label));
 }
 
-struct error *import_ts(struct import_source *source, const char *bytes, size_t size)
+struct error *import_ts(struct import_source *source, const char *bytes, size_t size,
+                        const char *labels)
 {
     const char *text = bytes, *end = bytes + size, *line, *line_end;
     size_t number = 1;
     bool data = false;
 
+    (void)labels;
     source->syntax = (struct import_syntax){.separator = ',', .comments = "#%"};
     for (; !data && import_next_line(&text, end, &line, &line_end); number++) {
         import_trim(&line, &line_end);

@@ -21,20 +21,14 @@
 #include "formats/dataset.h"
 #include "base/error.h"
 
-enum import_format {
-    IMPORT_AUTO, /* by content, then by the end of the name */
-    IMPORT_UCR,  /* rows of a label and values, separated by tabs, commas, semicolons or spaces */
-    IMPORT_CSV,  /* same, with an optional header line and quotes */
-    IMPORT_TS,   /* sktime and aeon */
-    IMPORT_ARFF, /* Weka, plain or relational */
-    IMPORT_NPY,  /* X, with y behind it or in a file of its own */
-};
-
-/* Where a row has its label. */
+/* Where a row of text has its label. */
 enum import_label {
+    IMPORT_LABEL_AUTO, /* in the column that the header calls label, class or target, else first
+                        */
     IMPORT_LABEL_FIRST,
     IMPORT_LABEL_LAST,
     IMPORT_LABEL_NONE,
+    IMPORT_LABEL_COLUMN, /* label_column names it */
 };
 
 /* Series of unequal length.  Under all but ERROR, missing values that end a series are its end. */
@@ -55,26 +49,40 @@ enum import_missing {
     IMPORT_MISSING_KEEP, /* NaN */
 };
 
+/* Columns of text are called by their name in the header, or by their number from 1. */
 struct import_options {
-    enum import_format format;
+    const char
+        *format; /* a name of import_format, or NULL: by content, then by the end of the name */
     enum import_label label; /* UCR and CSV */
+    const char *label_column;
+    const char *const *drop; /* UCR and CSV: columns that are left out */
+    size_t drop_count;
+    const char *group;       /* UCR and CSV: the column that names the group of a series, or NULL */
+    const char *groups;      /* arrays: the file that does, or NULL */
+    const char *long_format; /* UCR and CSV: one value in a row, "id=..,value=.." (import-long.c) */
     bool header;             /* CSV: the first line is a header, whatever it looks like */
+    bool channels_last;      /* arrays are (N, L, C), not (N, C, L) */
+    const char *array;       /* NPZ: the array that holds the series, or NULL: by name */
     enum import_lengths lengths;
     size_t length; /* pad or cut to this many steps; 0: the longest or shortest decides */
     enum import_missing missing;
-    const struct dataset *classes; /* number the labels as this set does, or NULL */
+    const struct dataset *classes; /* number the labels as this dataset does, or NULL */
     /* Runs body(context, task, worker) for all tasks, on several threads if it likes; NULL: one
      * after another.  The result does not depend on it. */
     void (*parallel)(size_t tasks, void (*body)(void *context, size_t task, unsigned worker),
                      void *context);
 };
 
+/* The names of the formats that can be read, by index; NULL behind the last. */
+const char *import_format(size_t index);
+
 struct import;
 
 struct error *import_new(const struct import_options *options, struct import **import) MUST_CHECK;
 
-/* Adds a file, "-" for standard input.  labels, for NPY, names the file that holds y, or is NULL.
- * Errors name the file, and the line where there is one. */
+/* Adds a file, "-" for standard input.  labels, for arrays, names the file that holds y, or is
+ * NULL. Errors name the file, and the line where there is one.  What is wrong with single rows
+ * waits for import_finish, so that all of it is said at once. */
 struct error *import_file(struct import *import, const char *path, const char *labels) MUST_CHECK;
 
 /* Same from memory, which must stay until import_finish; name is for messages and for telling the
@@ -82,12 +90,13 @@ struct error *import_file(struct import *import, const char *path, const char *l
 struct error *import_memory(struct import *import, const char *name, const void *bytes,
                             size_t size) MUST_CHECK;
 
-/* Everything that was added as one dataset.  Can be called once. */
+/* Everything that was added as one dataset.  Can be called once.  The error may have others behind
+ * it (error_next): one for each kind of problem with rows, up to a limit. */
 struct error *import_finish(struct import *import, struct dataset *dataset) MUST_CHECK;
 
-/* What looks wrong with the labels, as if values or names of columns were taken for them; NULL if
- * nothing does. */
-const char *import_warning(const struct import *import);
+/* What the files were taken for where that is not obvious, and what looks wrong (*warning): the
+ * text by index, NULL behind the last.  There is none before import_finish. */
+const char *import_remark(const struct import *import, size_t index, bool *warning);
 
 /* The digests of all files and of the set that gave the classes, for provenance: *count of them,
  * some of which may be "".  There are none before import_finish. */

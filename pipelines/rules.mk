@@ -143,7 +143,9 @@ cmd_refine = $(if $(views),,$(if $(starts),$(condense)))
 $(S)/%.npy: $$(call needs,refine) FORCE
 	+$(call if_changed,refine)
 
-labelled_by = $(if $(filter kept%,$(views)),--augment,--teacher $(plain))
+# The recipe is chosen by the validation part, unless VIEWS names one.
+chosen_by = $(if $(findstring -r,$(call of,VIEWS)),,--validate $(T)/val.npy)
+labelled_by = $(if $(filter kept%,$(views)),--augment,--teacher $(plain) $(chosen_by))
 add_views = sc-views --quiet $(call of,VIEWS) --views $(views:kept%=%) --seed $(repeat) $(labelled_by)
 cmd_views = $(if $(views),$(add_views) -o $@ $(@D)/$(base).npy)
 $(S)/%.npy: $$(call needs,views) FORCE

@@ -31,6 +31,7 @@ static const struct cli_program program = {
     .name = "sc-balance",
     .arguments = "[FILE]",
     .summary = "Adds series to the smaller classes of a set until all classes are of equal size.",
+    .example = "sc-balance train.npy -o balanced.npy",
     .options = options,
     .most_files = 1,
     .random = true,

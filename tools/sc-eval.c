@@ -64,6 +64,7 @@ static const struct cli_program program = {
     .name = "sc-eval",
     .arguments = "TRAIN TEST",
     .summary = "Trains fresh networks on one set and scores them on another.",
+    .example = "sc-eval tiny.npy test.npy",
     .options = options,
     .most_files = 2,
     .random = true,
@@ -193,7 +194,7 @@ int main(int argc, char **argv)
     report.students = !opt.teacher && opt.classifier == CLASSIFIER_NETWORK;
     report.count = report.students ? opt.seeds : 1;
     report.first_seed = opt.common.seed;
-    device = device_chosen(opt.device, false);
+    device = device_for_network(opt.device, opt.network, opt.teacher);
     source = shapelets_source(&opt.shapelets, &device, &pool);
     cli_check(examples_read(opt.common.files[opt.common.file_count - 1], NULL, &source, &test));
     report.scores = scores = calloc(report.count, sizeof *scores);

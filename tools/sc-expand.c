@@ -9,6 +9,7 @@ static const struct cli_program program = {
     .name = "sc-expand",
     .arguments = "[FILE]",
     .summary = "Writes out the labelled views of a condensed dataset as ordinary series.",
+    .example = "sc-expand tiny.npy -o many.npy",
     .options = options,
     .most_files = 1,
 };

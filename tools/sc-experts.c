@@ -45,6 +45,7 @@ static const struct cli_program program = {
     .name = "sc-experts",
     .arguments = "[FILE]",
     .summary = "Trains networks on a set and writes their parameters after every epoch.",
+    .example = "sc-experts -c 20 train.npy -o experts.npy",
     .options = options,
     .most_files = 1,
     .random = true,
@@ -82,7 +83,7 @@ int main(int argc, char **argv)
     cli_check(examples_read(cli_input(&opt.common), opt.labels, &none, &set));
     cli_warn_views(cli_input(&opt.common), &set.dataset);
     cli_check(examples_architecture(&set, opt.network, &opt.experts.architecture));
-    opt.experts.backend = device_chosen(opt.device, false).backend;
+    opt.experts.backend = device_for_network(opt.device, opt.network, NULL).backend;
     opt.experts.seed = opt.common.seed;
     opt.experts.progress = show_epoch;
     opt.experts.torn = say_torn;

@@ -28,6 +28,7 @@ static const struct cli_program program = {
     .name = "sc-export",
     .arguments = "[FILE]",
     .summary = "Writes a dataset file as .npz, UCR .tsv or .ts.",
+    .example = "sc-export tiny.npy -o tiny.npz",
     .options = options,
     .most_files = 1,
 };

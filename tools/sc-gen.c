@@ -53,6 +53,7 @@ static const struct cli_program program = {
     .name = "sc-gen",
     .arguments = "two-patterns | cbf | planted | walks",
     .summary = "Makes a labelled set of series whose classes are known by construction.",
+    .example = "sc-gen cbf -n 300 -o train.npy",
     .options = options,
     .most_files = 1,
     .random = true,

@@ -24,6 +24,7 @@ static const struct cli_program program = {
     .name = "sc-info",
     .arguments = "[FILE]...",
     .summary = "Says what is in a dataset, a shapelet pool, a teacher or any other NPY file.",
+    .example = "sc-info train.npy",
     .options = options,
     .most_files = SIZE_MAX,
 };

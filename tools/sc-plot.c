@@ -37,6 +37,7 @@ static const struct cli_program program = {
     .name = "sc-plot",
     .arguments = "[FILE]",
     .summary = "Draws a dataset, a shapelet pool (.slp) or a table of curves (TSV) as SVG.",
+    .example = "sc-plot tiny.npy -o tiny.svg",
     .options = options,
     .most_files = 1,
 };

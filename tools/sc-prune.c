@@ -25,6 +25,7 @@ static const struct cli_program program = {
     .name = "sc-prune",
     .arguments = "[FILE]",
     .summary = "Keeps a random part of the series of a set.",
+    .example = "sc-prune -p 0.7 train.npy -o kept.npy",
     .options = options,
     .most_files = 1,
     .random = true,

@@ -30,6 +30,7 @@ static const struct cli_program program = {
     .name = "sc-scale",
     .arguments = "[FILE]",
     .summary = "Scales every channel to mean 0 and standard deviation 1 over all series and steps.",
+    .example = "sc-scale --save scale.npy train.npy -o scaled.npy",
     .options = options,
     .most_files = 1,
 };

@@ -39,6 +39,7 @@ static const struct cli_program program = {
     .name = "sc-select",
     .arguments = "[FILE]",
     .summary = "Chooses a few real series of each class that stand for all.",
+    .example = "sc-select -n 10 train.npy -o chosen.npy",
     .options = options,
     .most_files = 1,
     .random = true,
@@ -107,7 +108,7 @@ int main(int argc, char **argv)
     cli_parse(argc, argv, &program, &opt);
     if (!opt.teacher && (opt.soft || opt.shapelets.pool))
         cli_usage("--%s is of no use without --teacher", opt.soft ? "soft" : "shapelets");
-    device = device_chosen(opt.device, false);
+    device = device_for_network(opt.device, NULL, opt.teacher);
     source = shapelets_source(&opt.shapelets, &device, &pool);
     cli_check(examples_read(cli_input(&opt.common), opt.labels, &source, &all));
     cli_warn_views(cli_input(&opt.common), &all.dataset);

@@ -61,6 +61,7 @@ static const struct cli_program program = {
     .name = "sc-shapelets",
     .arguments = "[FILE]",
     .summary = "Finds the subsequences of a labelled set that tell its classes apart best.",
+    .example = "sc-shapelets -k 20 train.npy -o pool.slp",
     .options = options,
     .most_files = 1,
 };

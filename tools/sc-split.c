@@ -14,10 +14,14 @@ struct split_cli {
     const char *sizes[SPLIT_PARTS];
     bool in_order;
     int only; /* a part, or ALL_PARTS */
+    int by;
     const char *labels;
 };
 
 static const char *const choices[] = {"train", "val", "test", "all", NULL};
+
+enum { BY_CLASS, BY_GROUP };
+static const char *const ways[] = {"class", "group", NULL};
 
 static const struct cli_option options[] = {
     {0, "train", "SIZE", CLI_TEXT, CLI_AT(split_cli, sizes[SPLIT_TRAIN]),
@@ -25,6 +29,8 @@ static const struct cli_option options[] = {
     {0, "val", "SIZE", CLI_TEXT, CLI_AT(split_cli, sizes[SPLIT_VAL]), "size of the validation set",
      0},
     {0, "test", "SIZE", CLI_TEXT, CLI_AT(split_cli, sizes[SPLIT_TEST]), "size of the test set", 0},
+    {0, "by", "WHAT", CLI_CHOICE, CLI_AT(split_cli, by),
+     "class: every class keeps its share; group: no group is in two parts", .choices = ways},
     {0, "in-order", NULL, CLI_FLAG, CLI_AT(split_cli, in_order),
      "take the series of each class in file order, not at random", 0},
     {0, "only", "PART", CLI_CHOICE, CLI_AT(split_cli, only),
@@ -37,14 +43,14 @@ static const struct cli_option options[] = {
 static const struct cli_program program = {
     .name = "sc-split",
     .arguments = "[FILE]",
+    .example = "sc-split --train 0.8 --test 0.2 -o part all.npy",
     .summary = "Cuts a labelled set into train, validation and test; every class keeps its share.",
     .options = options,
     .most_files = 1,
     .random = true,
     .prefix = true,
-    .notes =
-        "Writes PREFIX-train.npy, PREFIX-val.npy and PREFIX-test.npy, where PREFIX is what -o\n"
-        "names; with --only, that part to -o or standard output.",
+    .notes = "Writes PREFIX-train.npy, PREFIX-val.npy and PREFIX-test.npy, where PREFIX is\n"
+             "what -o names; with --only, that part to -o or standard output.",
 };
 
 static void read_sizes(const struct split_cli *opt, struct split_size sizes[SPLIT_PARTS])
@@ -118,6 +124,8 @@ static void stage_part(const struct split_cli *opt, const struct dataset *all,
 
     cli_check(dataset_take(all, split->indices[part], split->counts[part], &taken));
     remark_missing(&taken, split_part_names[part]);
+    if (opt->by == BY_GROUP)
+        cli_say("%s: %zu of %zu series", split_part_names[part], taken.count, all->count);
     cli_record(&opt->common, &taken.notes, digests, 2);
     if (opt->only == ALL_PARTS) {
         if (asprintf(&notes, "%s : %s", taken.notes, split_part_names[part]) < 0)
@@ -142,10 +150,13 @@ int main(int argc, char **argv)
     cli_parse(argc, argv, &program, &opt);
     read_sizes(&opt, split_options.sizes);
     name_parts(&opt, paths);
+    split_options.by_group = opt.by == BY_GROUP;
     split_options.in_order = opt.in_order;
     split_options.seed = opt.common.seed;
     cli_check(dataset_read(cli_input(&opt.common), opt.labels, DATASET_LABELLED, &all));
     cli_warn_views(cli_input(&opt.common), &all);
+    if (all.groups && opt.by == BY_CLASS)
+        cli_say("the dataset has groups, which are not kept together (--by group does that)");
     cli_check(split_make(&all, &split_options, &split));
 
     for (int p = 0; p < SPLIT_PARTS; p++) {

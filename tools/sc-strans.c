@@ -32,6 +32,7 @@ static const struct cli_program program = {
     .name = "sc-strans",
     .arguments = "POOL [FILE]",
     .summary = "Turns series into their distances to the shapelets of a pool.",
+    .example = "sc-strans pool.slp train.npy -o features.npy",
     .options = options,
     .most_files = 2,
     .computes = true,
@@ -64,6 +65,10 @@ int main(int argc, char **argv)
     features.flat = true;
     if (series.y)
         memcpy(features.y, series.y, series.count * sizeof *features.y);
+    if (series.groups) {
+        cli_check(dataset_add_groups(&features));
+        memcpy(features.groups, series.groups, series.count * sizeof *features.groups);
+    }
     cli_check(transform_to_device(&transform, device.transform));
     cli_check(error_in(file_shown(input),
                        device_transform(&device, &transform, series.x, series.count, features.x)));

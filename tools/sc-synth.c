@@ -67,6 +67,7 @@ static const struct cli_program program = {
     .name = "sc-synth",
     .arguments = "--teacher=FILE [FILE]",
     .summary = "Condenses a set into a few synthetic series per class by inverting a teacher.",
+    .example = "sc-synth -t teacher.tch -n 10 train.npy -o tiny.npy",
     .options = options,
     .most_files = 1,
     .random = true,
@@ -194,7 +195,7 @@ int main(int argc, char **argv)
     opt.synthesis.rate = NAN;
     cli_parse(argc, argv, &program, &opt);
     check_usage(&opt);
-    device = device_chosen(opt.teacher ? opt.device : DEVICE_CPU, false);
+    device = device_for_network(opt.teacher ? opt.device : DEVICE_CPU, NULL, opt.teacher);
     shapelets_source(&opt.shapelets, &device, &pool);
     if (opt.teacher)
         cli_check(teacher_read(opt.teacher, device.backend, &teacher));

@@ -49,6 +49,7 @@ static const struct cli_program program = {
     .name = "sc-teacher",
     .arguments = "[FILE]",
     .summary = "Trains a network on a labelled set.",
+    .example = "sc-teacher -v val.npy train.npy -o teacher.tch",
     .options = options,
     .most_files = 1,
     .random = true,
@@ -175,7 +176,7 @@ int main(int argc, char **argv)
     struct output output;
 
     cli_parse(argc, argv, &program, &opt);
-    device = device_chosen(opt.device, false);
+    device = device_for_network(opt.device, opt.network, NULL);
     source = shapelets_source(&opt.shapelets, &device, &pool);
     read_sets(&opt, &source, &sets);
     cli_check(examples_architecture(&sets.train, opt.network, &architecture));

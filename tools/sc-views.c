@@ -50,6 +50,7 @@ static const struct cli_program program = {
     .name = "sc-views",
     .arguments = "--teacher=FILE [FILE]",
     .summary = "Adds labelled views to a condensed dataset: recipes and the logits of a teacher.",
+    .example = "sc-views -t teacher.tch tiny.npy -o more.npy",
     .options = options,
     .most_files = 1,
     .random = true,

@@ -9,11 +9,12 @@
 struct error {
     char *message;
     bool memory; /* there was too little */
+    struct error *next;
 };
 
 /* Stands in when there is no memory for an error; never freed. */
 static char out_of_memory_message[] = "out of memory";
-static struct error out_of_memory = {out_of_memory_message, true};
+static struct error out_of_memory = {out_of_memory_message, true, NULL};
 
 /* Takes the message over. */
 static struct error *error_from(char *message)
@@ -70,8 +71,32 @@ struct error *error_in(const char *where, struct error *error)
     outer = error_make("%s: %s", where, error->message);
     if (error->memory)
         outer = error_mark_memory(outer);
+    if (outer != &out_of_memory) {
+        outer->next = error->next;
+        error->next = NULL;
+    }
     error_free(error);
     return outer;
+}
+
+struct error *error_and(struct error *first, struct error *second)
+{
+    struct error *last = first;
+
+    if (!first || !second || first == &out_of_memory) {
+        if (first)
+            error_free(second);
+        return first ? first : second;
+    }
+    while (last->next)
+        last = last->next;
+    last->next = second;
+    return first;
+}
+
+const struct error *error_next(const struct error *error)
+{
+    return error->next;
 }
 
 const char *error_message(const struct error *error)
@@ -81,8 +106,11 @@ const char *error_message(const struct error *error)
 
 void error_free(struct error *error)
 {
-    if (!error || error == &out_of_memory)
-        return;
-    free(error->message);
-    free(error);
+    while (error && error != &out_of_memory) {
+        struct error *next = error->next;
+
+        free(error->message);
+        free(error);
+        error = next;
+    }
 }

@@ -140,6 +140,8 @@ static struct error *walk_arrays(const unsigned char *bytes, size_t size, bool a
 /* Names the arrays of a file that was accepted as a dataset. */
 static void name_roles(struct info *info)
 {
+    size_t labels = 0;
+
     for (size_t i = 0; i < info->array_count; i++) {
         struct info_array *array = &info->arrays[i];
 
@@ -149,8 +151,10 @@ static void name_roles(struct info *info)
             array->role = array->ndim == 0 ? "notes" : "names";
         else if (array->kind == NPY_FLOAT)
             array->role = array->ndim == 1 ? "views" : "soft";
+        else if (array->ndim > 1)
+            array->role = "codes";
         else
-            array->role = array->ndim == 1 ? "labels" : "codes";
+            array->role = labels++ ? "groups" : "labels";
     }
 }
 

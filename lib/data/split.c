@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "base/random.h"
+#include "data/split_internal.h"
 
 enum { UNUSED = SPLIT_PARTS, COLUMNS };
 
@@ -364,6 +365,15 @@ static struct error *divide(const struct dataset *dataset, const struct split_op
     TRY(split_shares(work->counts, dataset->classes, totals, work->shares));
     sort_by_class(dataset, work->counts, work->starts, work->members);
     memset(work->parts, UNUSED, dataset->count);
+    if (options->by_group) {
+        TRY(split_by_group(dataset, options, totals, work->parts));
+        memset(totals, 0, sizeof totals);
+        for (size_t i = 0; i < dataset->count; i++) {
+            if (work->parts[i] < SPLIT_PARTS)
+                totals[work->parts[i]]++;
+        }
+        return collect(work->parts, dataset->count, totals, split);
+    }
     for (size_t v = 0; v < dataset->classes; v++)
         assign_class(options, v, work->members + work->starts[v], work->counts[v],
                      work->shares + v * SPLIT_PARTS, work->parts);

@@ -32,6 +32,7 @@ struct split_size {
 
 struct split_options {
     struct split_size sizes[SPLIT_PARTS]; /* SPLIT_NONE: there is no such part */
+    bool by_group; /* all series of a group go to one part; sizes are then approximate */
     bool in_order; /* the first series of each class go to train, and so on; else at random */
     uint64_t seed;
 };
@@ -53,7 +54,7 @@ struct error *split_totals(const struct split_options *options, size_t count,
 struct error *split_shares(const size_t *class_counts, size_t classes,
                            const size_t totals[SPLIT_PARTS], size_t *shares) MUST_CHECK;
 
-/* Divides a labelled set.  The caller ends with split_free. */
+/* Divides a labelled dataset.  The caller ends with split_free. */
 struct error *split_make(const struct dataset *dataset, const struct split_options *options,
                          struct split *split) MUST_CHECK;
 

@@ -26,6 +26,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 #include "nn/loss.h"
 
@@ -33,7 +34,13 @@
 #define BACKEND_MOST_CHANNELS 1024 /* that a convolution inside a network may have */
 
 enum normalisation { NORM_NONE, NORM_BATCH, NORM_INSTANCE, NORM_LAYER };
-enum activation { ACTIVATION_RELU, ACTIVATION_LEAKY_RELU, ACTIVATION_SIGMOID, ACTIVATION_NONE };
+enum activation {
+    ACTIVATION_RELU,
+    ACTIVATION_LEAKY_RELU,
+    ACTIVATION_SIGMOID,
+    ACTIVATION_GELU, /* a Phi(a), exact */
+    ACTIVATION_NONE
+};
 enum pooling { POOL_NONE, POOL_MAX, POOL_MEAN };
 
 /* 1-D convolution with same padding, of an even kernel one step more behind than before; a linear
@@ -87,6 +94,81 @@ struct max3_shape {
     size_t input_gradient_sample;  /* its gradient */
     size_t output_sample;          /* the output and its tangent */
     size_t output_gradient_sample; /* its gradient */
+};
+
+/* Which values dropout keeps: a function of this, the layer, the sample and the place in it, so
+ * that every pass of one batch, and any number of threads, sees the same mask. */
+struct dropout {
+    bool on;
+    uint64_t key;
+    size_t step;        /* of the training, */
+    const size_t *more; /* plus this, memory of the device; NULL: 0 */
+};
+
+/* Dropout of one layer: a value is 0 with probability `rate`, else it is divided by 1 - rate.
+ *
+ * The values of a sample are rows of `columns`, each cut into groups of 32.  Value i of group g,
+ * counted through all rows (each begins a group of its own), is dropped where word i / 8 of
+ * Philox4x32-10 under `key` at the counter (8 g + i % 8, RANDOM_DROPOUT + 256 layer, sample, step)
+ * is below rate 2^32. */
+struct dropout_mask {
+    struct dropout dropout;
+    uint32_t layer;
+    float rate;
+};
+
+/* Normalisation of every step over its channels, as PyTorch's LayerNorm(channels):
+ *     xh = (z - mean) rstd;  y = gamma xh + beta
+ * z and y are (count, steps, stride). */
+struct rownorm_shape {
+    size_t steps, channels, stride;
+    size_t input_sample, input_gradient_sample; /* floats from sample to sample, as above */
+    size_t output_sample, output_gradient_sample;
+};
+
+struct rownorm {
+    struct rownorm_shape shape;
+    const float *gamma, *beta;                 /* (stride), padded with zeros */
+    const float *tangent_gamma, *tangent_beta; /* the direction */
+};
+
+/* Attention of every step to all steps.  With Q, K, V (steps, width) of one head,
+ *     P = softmax(Q K^T / sqrt(width));  A = dropout(P);  O = A V
+ * in (count, steps, stride) holds Q of all heads, then K, then V; out their O side by side. */
+struct attention_shape {
+    size_t steps, heads, width;
+    size_t input_stride, output_stride;
+    size_t input_sample, input_gradient_sample; /* floats from sample to sample, as above */
+    size_t output_sample, output_gradient_sample;
+};
+
+struct attention {
+    struct attention_shape shape;
+    struct dropout_mask mask;
+    float *scratch; /* of this call: attention_scratch() floats */
+};
+
+/* A layer of gated recurrent units.  in (count, steps, stride) holds gi = W_ih x + b_ih, gates r,
+ * z, n after one another, `hidden` of each; with gh = W_hh h' + b_hh of the state h' before, 0 at
+ * the start,
+ *     r = sigmoid(gi_r + gh_r);  z = sigmoid(gi_z + gh_z);  n = tanh(gi_n + r gh_n)
+ *     h = (1 - z) n + z h'
+ * out (count, steps, stride) is h. */
+struct gru_shape {
+    size_t steps, hidden;
+    size_t input_stride, output_stride;
+    size_t input_sample, input_gradient_sample; /* floats from sample to sample, as above */
+    size_t output_sample, output_gradient_sample;
+};
+
+enum gru_gate { GRU_R, GRU_Z, GRU_N, GRU_HN, GRU_GATES }; /* r, z, n, gh_n */
+
+struct gru {
+    struct gru_shape shape;
+    const struct conv1d_shape *product; /* W_hh as a linear layer, packed by conv1d_pack: */
+    const float *forward, *backward;
+    const float *tangent_forward, *tangent_backward; /* the direction; NULL: none */
+    float *scratch;                                  /* of this call: gru_scratch() floats */
 };
 
 /* Rows of `stride` floats that a normact layer keeps for each group of values with one mean: one
@@ -327,6 +409,50 @@ struct backend {
                           const float *dout, float *din);
     void (*max3_tangent)(const struct max3_shape *shape, size_t count, const float *in,
                          const float *rin, float *rout);
+
+    /* The following may be NULL: then networks with such layers are refused.
+     *
+     * out = in times the mask, for `count` samples from number `first` of `rows` contiguous rows of
+     * `columns`.  in may be out. */
+    void (*dropout)(const struct dropout_mask *mask, size_t first, size_t count, size_t rows,
+                    size_t columns, const float *in, size_t in_sample, float *out,
+                    size_t out_sample);
+
+    /* Gradients of gamma and beta, (2, stride), are added to dparameters unless it is NULL. */
+    void (*rownorm_forward)(const struct rownorm *rownorm, size_t count, const float *z, float *y);
+    void (*rownorm_backward)(const struct rownorm *rownorm, size_t count, const float *z,
+                             const float *dy, float *dz, float *dparameters);
+    void (*rownorm_tangent_forward)(const struct rownorm *rownorm, size_t count, const float *z,
+                                    const float *rz, float *ry);
+    void (*rownorm_tangent_backward)(const struct rownorm *rownorm, size_t count, const float *z,
+                                     const float *rz, const float *dy, const float *rdy, float *rdz,
+                                     float *rdparameters);
+
+    /* Scratch for `count` samples, in floats; `first` is the number of the first in the batch. */
+    size_t (*attention_scratch)(const struct attention_shape *shape, size_t count);
+    void (*attention_forward)(const struct attention *attention, size_t first, size_t count,
+                              const float *in, float *out);
+    void (*attention_backward)(const struct attention *attention, size_t first, size_t count,
+                               const float *in, const float *dout, float *din);
+    void (*attention_tangent_forward)(const struct attention *attention, size_t first, size_t count,
+                                      const float *in, const float *rin, float *rout);
+    void (*attention_tangent_backward)(const struct attention *attention, size_t first,
+                                       size_t count, const float *in, const float *rin,
+                                       const float *dout, const float *rdout, float *rdin);
+
+    /* gates and rgates: (count, steps, GRU_GATES hidden), kept from the forward passes.  Gradients
+     * of W_hh and b_hh are added as by conv1d_backward_weight. */
+    size_t (*gru_scratch)(const struct gru_shape *shape, size_t count);
+    void (*gru_forward)(const struct gru *gru, size_t count, const float *in, float *gates,
+                        float *out);
+    void (*gru_backward)(const struct gru *gru, size_t count, const float *gates, const float *out,
+                         const float *dout, float *din, float *gradient);
+    void (*gru_tangent_forward)(const struct gru *gru, size_t count, const float *rin,
+                                const float *gates, const float *out, float *rgates, float *rout);
+    void (*gru_tangent_backward)(const struct gru *gru, size_t count, const float *gates,
+                                 const float *rgates, const float *out, const float *rout,
+                                 const float *dout, const float *rdout, float *rdin,
+                                 float *gradient);
 
     /* The functions of loss.h.  loss: value[*index], index NULL being 0; correct: how many. */
     void (*loss)(const struct loss *loss, size_t count, size_t classes, const float *logits,

@@ -325,6 +325,19 @@ static void pack_taps(const struct conv1d_shape *shape, const struct pack_order 
                    panel + k * tap_floats(order->inner_stride, order->columns));
 }
 
+void cpu_pack(size_t depth, size_t columns, size_t padded, const float *from, size_t step_row,
+              size_t step_column, float *panel)
+{
+    struct pack_order order = {.inner_stride = depth,
+                               .inner = depth,
+                               .columns = padded,
+                               .outer = columns,
+                               .step_i = step_row,
+                               .step_j = step_column};
+
+    pack_panel(1, &order, from, panel);
+}
+
 static void conv1d_pack(const struct conv1d_shape *shape, const float *weight, const float *bias,
                         float *forward, float *backward)
 {
@@ -710,6 +723,21 @@ const struct backend *backend_cpu(void)
         .max3 = cpu_max3,
         .max3_backward = cpu_max3_backward,
         .max3_tangent = cpu_max3_tangent,
+        .dropout = cpu_dropout,
+        .rownorm_forward = cpu_rownorm_forward,
+        .rownorm_backward = cpu_rownorm_backward,
+        .rownorm_tangent_forward = cpu_rownorm_tangent_forward,
+        .rownorm_tangent_backward = cpu_rownorm_tangent_backward,
+        .attention_scratch = cpu_attention_scratch,
+        .attention_forward = cpu_attention_forward,
+        .attention_backward = cpu_attention_backward,
+        .attention_tangent_forward = cpu_attention_tangent_forward,
+        .attention_tangent_backward = cpu_attention_tangent_backward,
+        .gru_scratch = cpu_gru_scratch,
+        .gru_forward = cpu_gru_forward,
+        .gru_backward = cpu_gru_backward,
+        .gru_tangent_forward = cpu_gru_tangent_forward,
+        .gru_tangent_backward = cpu_gru_tangent_backward,
         .loss = cpu_loss,
         .loss_tangent = loss_tangent,
         .count_correct = cpu_count_correct,

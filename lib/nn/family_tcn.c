@@ -49,7 +49,7 @@ static struct error *build_block(struct network *network, size_t block, size_t *
 {
     const size_t *values = network->architecture.values;
     enum activation act = (enum activation)values[ACT];
-    size_t shortcut = *tensor, h = *tensor;
+    size_t shortcut = *tensor, h = shortcut;
     char name[48];
 
     for (size_t i = 1; i <= CONVOLUTIONS; i++) {

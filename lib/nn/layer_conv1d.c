@@ -11,6 +11,8 @@ struct shape {
     struct conv1d_shape conv;
     size_t weight, bias; /* offsets of the parameters */
     bool biased;         /* has a bias */
+    /* First values are uniform within these; 0: all 0. */
+    double weight_bound, bias_bound;
 };
 
 /* The weights in the backend's order. */
@@ -48,21 +50,20 @@ static void declare(struct network *network, struct layer *layer)
     shape->conv.input_gradient_sample = tensor_gradient_sample(in);
     shape->conv.output_gradient_sample = tensor_gradient_sample(out);
     layer->gradient_floats = network->backend->conv1d_gradient(&shape->conv);
-    network->work += out->steps * out->channels * in->channels * shape->conv.kernel;
+    network->work += out->steps * out->channels * shape->conv.inputs * shape->conv.kernel;
 }
 
-/* PyTorch's default: uniform within 1/sqrt(fan in). */
 static void initialise(const struct layer *layer, struct filler *filler, float *parameters,
                        float *buffers)
 {
     const struct shape *shape = layer->shape;
     size_t fan_in = shape->conv.inputs * shape->conv.kernel;
-    double bound = 1.0 / sqrt((double)fan_in);
 
     (void)buffers;
-    fill_uniform(filler, parameters + shape->weight, shape->conv.outputs * fan_in, bound);
+    fill_uniform(filler, parameters + shape->weight, shape->conv.outputs * fan_in,
+                 shape->weight_bound);
     if (shape->biased)
-        fill_uniform(filler, parameters + shape->bias, shape->conv.outputs, bound);
+        fill_uniform(filler, parameters + shape->bias, shape->conv.outputs, shape->bias_bound);
 }
 
 static void lay_out(struct pass *pass, const struct layer *layer, struct layout *layout)
@@ -221,85 +222,123 @@ static const struct layer_type type = {
 
 /* ---- Building ---- */
 
-/* What the functions of build.h differ in. */
-struct kind {
+/* What a layer is besides its input and output. */
+struct plan {
     size_t kernel;
     size_t dilation; /* of a causal convolution, else 0 */
+    size_t together; /* steps that are one row of the product: patches */
     size_t ndim;     /* of the weight: 3 with a kernel, 2 for a linear layer */
     bool biased;
+    const struct projection *projection; /* NULL: as PyTorch's nn.Conv1d and nn.Linear */
 };
 
 /* Steps of zeros that it reads on either side. */
-static size_t halo_of(const struct kind *kind)
+static size_t halo_of(const struct plan *plan)
 {
-    return kind->dilation == 0 ? kind->kernel / 2 : kind->dilation == 1 ? kind->kernel - 1 : 0;
+    return plan->dilation == 0 ? plan->kernel / 2 : plan->dilation == 1 ? plan->kernel - 1 : 0;
 }
 
-static struct error *add(struct network *network, const char *module, const struct kind *kind,
+/* PyTorch's default: uniform within 1/sqrt(fan in). */
+static struct projection usual(size_t fan_in)
+{
+    double bound = 1.0 / sqrt((double)fan_in);
+
+    return (struct projection){"weight", "bias", bound, bound};
+}
+
+static struct error *add(struct network *network, const char *module, const struct plan *plan,
                          size_t input, size_t channels, size_t stride, size_t *output)
 {
-    struct tensor out = {.steps = network->tensors[input].steps,
+    size_t inputs = plan->together * network->tensors[input].channels;
+    struct projection projection =
+        plan->projection ? *plan->projection : usual(plan->kernel * inputs);
+    struct tensor out = {.steps = network->tensors[input].steps / plan->together,
                          .channels = channels,
                          .stride = stride,
-                         .gradient_halo = halo_of(kind)};
+                         .gradient_halo = halo_of(plan)};
     struct layer *layer;
     struct shape *shape;
     const struct tensor *in;
 
     TRY(add_layer(network, &type, &out, &layer));
-    add_input(network, layer, input, halo_of(kind));
+    add_input(network, layer, input, halo_of(plan));
     in = &network->tensors[input];
     shape = layer->shape;
     shape->conv = (struct conv1d_shape){.steps = out.steps,
-                                        .kernel = kind->kernel,
-                                        .inputs = in->channels,
+                                        .kernel = plan->kernel,
+                                        .inputs = inputs,
                                         .outputs = channels,
-                                        .input_stride = in->stride,
+                                        .input_stride = plan->together * in->stride,
                                         .output_stride = stride,
-                                        .dilation = kind->dilation};
-    shape->biased = kind->biased;
+                                        .dilation = plan->dilation};
+    shape->biased = plan->biased;
+    shape->weight_bound = projection.weight_bound;
+    shape->bias_bound = projection.bias_bound;
     *output = layer->output;
-    const size_t sizes[] = {channels, in->channels, kind->kernel};
-    TRY(add_parameter(network, module, "weight", kind->ndim, sizes, &shape->weight));
-    return kind->biased ? add_parameter(network, module, "bias", 1, sizes, &shape->bias) : NULL;
+    const size_t sizes[] = {channels, inputs, plan->kernel};
+    TRY(add_parameter(network, module, projection.weight, plan->ndim, sizes, &shape->weight));
+    return plan->biased ? add_parameter(network, module, projection.bias, 1, sizes, &shape->bias)
+                        : NULL;
 }
 
 struct error *build_conv1d(struct network *network, const char *module, size_t kernel, size_t input,
                            size_t channels, size_t *output)
 {
-    struct kind kind = {.kernel = kernel, .ndim = 3, .biased = true};
+    struct plan plan = {.kernel = kernel, .together = 1, .ndim = 3, .biased = true};
 
-    return add(network, module, &kind, input, channels, round_up(channels), output);
+    return add(network, module, &plan, input, channels, round_up(channels), output);
 }
 
 struct error *build_conv1d_plain(struct network *network, const char *module, size_t kernel,
                                  size_t input, size_t channels, size_t *output)
 {
-    struct kind kind = {.kernel = kernel, .ndim = 3};
+    struct plan plan = {.kernel = kernel, .together = 1, .ndim = 3};
 
-    return add(network, module, &kind, input, channels, round_up(channels), output);
+    return add(network, module, &plan, input, channels, round_up(channels), output);
 }
 
 struct error *build_conv1d_causal(struct network *network, const char *module, size_t kernel,
                                   size_t dilation, size_t input, size_t channels, size_t *output)
 {
-    struct kind kind = {.kernel = kernel, .dilation = dilation, .ndim = 3, .biased = true};
+    struct plan plan = {
+        .kernel = kernel, .together = 1, .dilation = dilation, .ndim = 3, .biased = true};
 
-    return add(network, module, &kind, input, channels, round_up(channels), output);
+    return add(network, module, &plan, input, channels, round_up(channels), output);
 }
 
 struct error *build_hidden(struct network *network, const char *module, size_t input,
                            size_t outputs, size_t *output)
 {
-    struct kind kind = {.kernel = 1, .ndim = 2, .biased = true};
+    struct plan plan = {.kernel = 1, .together = 1, .ndim = 2, .biased = true};
 
-    return add(network, module, &kind, input, outputs, round_up(outputs), output);
+    return add(network, module, &plan, input, outputs, round_up(outputs), output);
 }
 
 struct error *build_linear(struct network *network, const char *module, size_t input,
                            size_t outputs, size_t *output)
 {
-    struct kind kind = {.kernel = 1, .ndim = 2, .biased = true};
+    struct plan plan = {.kernel = 1, .together = 1, .ndim = 2, .biased = true};
 
-    return add(network, module, &kind, input, outputs, outputs, output);
+    return add(network, module, &plan, input, outputs, outputs, output);
+}
+
+struct error *build_projection(struct network *network, const char *module,
+                               const struct projection *projection, size_t input, size_t channels,
+                               size_t *output)
+{
+    struct plan plan = {
+        .kernel = 1, .together = 1, .ndim = 2, .biased = true, .projection = projection};
+
+    return add(network, module, &plan, input, channels, round_up(channels), output);
+}
+
+struct error *build_patches(struct network *network, const char *module, size_t patch, size_t input,
+                            size_t channels, size_t *output)
+{
+    const struct tensor *in = &network->tensors[input];
+    struct plan plan = {.kernel = 1, .together = patch, .ndim = 2, .biased = true};
+
+    if (in->stride != in->channels)
+        return error_make("network: patches of padded steps are not implemented");
+    return add(network, module, &plan, input, channels, round_up(channels), output);
 }

@@ -153,8 +153,9 @@ static size_t block_samples(const struct pass *pass, size_t count)
     return larger(ceiling(count, most), smaller(worthwhile, ceiling(count, fewest)));
 }
 
-/* Samples of a chunk, by the largest activation; or, where the weights are what leaves the cache,
- * so many that their gradients are added to only once for some rows. */
+/* Samples of a chunk, by the largest activation and by what layers want to have together; or, where
+ * the weights are what leaves the cache, so many that their gradients are added to only once for
+ * some rows. */
 static size_t chunk_samples(const struct pass *pass)
 {
     const struct network *network = pass->network;
@@ -165,6 +166,8 @@ static size_t chunk_samples(const struct pass *pass)
     for (size_t i = 0; i < network->tensor_count; i++)
         largest = larger(largest, tensor_sample(&network->tensors[i]));
     chunk = CHUNK_FLOATS / largest;
+    for (size_t i = 0; i < network->layer_count; i++)
+        chunk = larger(chunk, network->layers[i].type->together);
     if (network->gradient_floats > LARGE_GRADIENT)
         chunk = larger(chunk, GRADIENT_ROWS * network->gradient_floats / network->work);
     return larger(smaller(chunk, pass->most_samples), 1);
@@ -458,6 +461,13 @@ static void run_phase(struct pass *pass, enum phase phase)
 }
 
 /* ---- The passes ---- */
+
+struct dropout dropout_of(uint64_t seed, uint64_t index)
+{
+    struct random_stream stream = random_stream(seed, RANDOM_DROPOUT, index);
+
+    return (struct dropout){.on = true, .key = random_u64(&stream)};
+}
 
 const float *pass_forward(struct pass *pass, const struct forward *forward)
 {

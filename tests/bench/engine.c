@@ -28,8 +28,22 @@ static const struct {
 enum { SHAPES = sizeof shapes / sizeof shapes[0], BATCH = 256, RUNS = 40, FEWEST_RUNS = 4 };
 enum { SMALL_SHAPE = 2, FAMILY_SHAPE = 2, FAMILY_BATCH = 64 };
 
-/* One network of each family, as tch(5) describes them. */
-static const char *const families[] = {"cnn", "fcn", "resnet", "inception", "tcn", "mlp"};
+/* One network of each family, as tch(5) describes them, and the usual transformer.  Without
+ * dropout, which is random numbers more than network. */
+static const struct {
+    const char *name, *text;
+} families[] = {
+    {"cnn", "cnn"},
+    {"fcn", "fcn"},
+    {"resnet", "resnet"},
+    {"inception", "inception"},
+    {"tcn", "tcn"},
+    {"mlp", "mlp"},
+    {"transformer", "transformer dropout=0"},
+    {"pre-norm", "transformer heads=4 layers=2 patch=8 norm=layer act=gelu dropout=0 "
+                 "positions=learned end=mean"},
+    {"gru", "gru"},
+};
 
 static void check(struct error *error)
 {
@@ -259,13 +273,13 @@ static void run_training(size_t shape, const char *threads)
     tear_down(&job);
 }
 
-static void run_family(const char *family, const char *threads)
+static void run_family(const char *family, const char *text, const char *threads)
 {
     struct optimiser_options options = optimiser_defaults(OPTIMISER_ADAMW);
     struct job job;
     double seconds;
 
-    set_up(&job, family, FAMILY_SHAPE, FAMILY_BATCH, PASS_BACKWARD | PASS_TANGENT, &options, false);
+    set_up(&job, text, FAMILY_SHAPE, FAMILY_BATCH, PASS_BACKWARD | PASS_TANGENT, &options, false);
     report("family-work", family, threads, (double)job.network->work);
     seconds = time_of(&job, train_step);
     report("family", family, threads, FAMILY_BATCH / seconds);
@@ -347,13 +361,13 @@ int main(int argc, char **argv)
     parallel_set_threads((unsigned)atoi(threads));
     if (atoi(threads) > 1)
         clock_used = CLOCK_MONOTONIC;
-    if (!*job || strcmp(job, "sgemm") == 0)
+    if (!*job || strcmp(job, "sgemm") == 0 || strcmp(job, "family") == 0)
         run_sgemm(threads);
     if (!*job || strcmp(job, "small") == 0)
         run_small(threads);
     for (size_t i = 0; i < sizeof families / sizeof families[0]; i++)
         if (!*job || strcmp(job, "family") == 0)
-            run_family(families[i], threads);
+            run_family(families[i].name, families[i].text, threads);
     for (size_t shape = 0; shape < SHAPES; shape++) {
         if (!*job || strcmp(job, "train") == 0)
             run_training(shape, threads);

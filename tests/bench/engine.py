@@ -111,12 +111,48 @@ def product(*shape):
     return BATCH / time_of(product_step(network(*shape), *shape, BATCH, True))
 
 
+class Plain(nn.Module):
+    """A network of tests/golden/sequences.py without features, in single precision."""
+
+    def __init__(self, model):
+        super().__init__()
+        self.model = model.float()
+
+    def forward(self, x):
+        return self.model(x, x[:, :0, 0])
+
+
+def sequence_networks():
+    sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "golden"))
+    import sequences
+    torch.set_default_dtype(torch.float32)
+    channels, length, classes = SHAPES["HAR"]
+    data = dict(channels=channels, length=length, classes=classes)
+    return {"transformer": lambda: Plain(sequences.Transformer(**data)),
+            "pre-norm": lambda: Plain(sequences.Transformer(
+                heads=4, layers=2, patch=8, norm="layer", act="gelu", positions="learned",
+                end="mean", **data)),
+            "gru": lambda: Plain(sequences.GRU(**data))}
+
+
+def fast_attention(fast):
+    """The fastest attention that PyTorch has, or the one that can be differentiated twice."""
+    import sequences
+    from torch.nn.attention import SDPBackend
+    sequences.ATTENTION = [SDPBackend.MATH, *([SDPBackend.FLASH_ATTENTION] if fast else [])]
+
+
 def family():
     channels, length, classes = shape = SHAPES["HAR"]
-    for kind in FAMILIES:
+    sequences = sequence_networks()
+    for kind in (*FAMILIES, *sequences):
         def make():
+            if kind in sequences:
+                return sequences[kind]()
             return torch_teacher.Network(f"{kind} channels={channels} length={length} classes={classes}")
+        fast_attention(True)
         report("family", kind, FAMILY_BATCH / time_of(train_step(make(), *shape, FAMILY_BATCH)))
+        fast_attention(False)
         report("family-product", kind,
                FAMILY_BATCH / time_of(product_step(make(), *shape, FAMILY_BATCH, True)))
 

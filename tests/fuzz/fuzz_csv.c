@@ -2,6 +2,6 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
 {
-    fuzz_import(IMPORT_CSV, bytes, size);
+    fuzz_import("csv", bytes, size);
     return 0;
 }

@@ -3,6 +3,6 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
 {
-    fuzz_import(IMPORT_AUTO, bytes, size);
+    fuzz_import(NULL, bytes, size);
     return 0;
 }

@@ -2,6 +2,6 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
 {
-    fuzz_import(IMPORT_TS, bytes, size);
+    fuzz_import("ts", bytes, size);
     return 0;
 }

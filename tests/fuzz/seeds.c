@@ -8,6 +8,7 @@
 #include "formats/ckpt.h"
 #include "data/scale.h"
 #include "formats/dataset.h"
+#include "formats/export.h"
 #include "match/model.h"
 #include "nn/backend.h"
 #include "nn/teacher.h"
@@ -82,6 +83,12 @@ static void write_texts(void)
         "arff", "relational",
         "@relation M\n@attribute s relational\n@attribute c0 numeric\n@attribute c1 numeric\n"
         "@end s\n@attribute class {S,W}\n@data\n'1,2\\n3,4',W\n\"5,6\\n7,8\",S\n");
+    write_text("csv", "pandas", ",id,0,1,label\n0,x,1.5,2,b\n1,y,3,4,a\n");
+    write_text("csv", "counting", "0,1,2,3,label\n5,6,7,8,b\n1,2,3,5,a\n");
+    write_text("csv", "decimal-comma", "t0;t1;label\n0,5;-1,25;b\n3;4,5e1;a\n");
+    write_text("long", "two", "1,5\n1,6\n2,7\n2,8\n\n");
+    write_text("long", "five", "1,0,x,5,a\n1,1,x,6,a\n1,0,y,7,a\n1,1,y,8,a\n2,0,x,1,b\n");
+    write_text("long", "columns", "id,t,u,v,l\n1,0,5,6,a\n1,1,7,8,a\n\"2\",0,1,,b\n");
     write_text("import", "ts", "@classLabel true a\n@data\n1,2:a\n");
     write_text("import", "arff",
                "@relation r\n@attribute t numeric\n@attribute class {a}\n@data\n1,a\n");
@@ -103,6 +110,9 @@ static const char *const networks[] = {
     "cnn\tdepth=1 width=4 norm=instance act=sigmoid pool=mean length=4 channels=1 classes=2",
     "cnn depth=16 width=1024 kernel=255 norm=layer channels=1048576 length=16777216 "
     "classes=1048576 features=1048576",
+    "transformer width=4 heads=2 layers=2 ff=3 patch=2 norm=layer act=gelu dropout=0.125 "
+    "positions=learned end=mean channels=2 length=9 classes=2",
+    "gru hidden=3 layers=2 end=last channels=1 length=4 classes=2",
     "cnn"};
 enum { NETWORKS = sizeof networks / sizeof *networks, SMALL_NETWORKS = 3 };
 
@@ -241,6 +251,16 @@ static void write_set(const char *name, const struct dataset *set)
         check(dataset_write(stream, set));
         fclose(stream);
     }
+    for (size_t i = 0; i < 2; i++) {
+        static const char *const archives[] = {"npz", "import"};
+        char other[64];
+        FILE *stream;
+
+        snprintf(other, sizeof other, "%s.npz", name);
+        stream = open_seed(archives[i], other);
+        check(export_npz(stream, set));
+        fclose(stream);
+    }
 }
 
 static void write_sets(void)
@@ -262,6 +282,8 @@ static void write_sets(void)
     set.names = names;
     set.notes = notes;
     write_set("named", &set);
+    set.groups = y;
+    write_set("grouped", &set);
     set.soft = soft;
     set.flat = true;
     write_set("soft", &set);

@@ -35,7 +35,7 @@ def normalisation(norm, width, length):
 
 
 def activation(act):
-    return {"sigmoid": nn.Sigmoid, "relu": nn.ReLU, "leaky": nn.LeakyReLU}[act]()
+    return {"sigmoid": nn.Sigmoid, "relu": nn.ReLU, "leaky": nn.LeakyReLU, "gelu": nn.GELU}[act]()
 
 
 def describe(family, **words):
@@ -68,7 +68,7 @@ class Network(nn.Module):
                 layers.append(nn.GroupNorm(width, width))
             elif norm == "layer":
                 layers.append(nn.LayerNorm([width, length]))
-            layers.append({"sigmoid": nn.Sigmoid, "relu": nn.ReLU, "leaky": nn.LeakyReLU}[act]())
+            layers.append(activation(act))
             if pool != "none":
                 layers.append({"max": nn.MaxPool1d, "mean": nn.AvgPool1d}[pool](2))
                 length //= 2

@@ -54,6 +54,41 @@ test_that 'usage errors say what is wrong and exit with 2' '
     fails 2 "standard input can be read once only" sc-import - -
     fails 2 "Try '"'sc-gen --help'"'" sc-gen --wrong
 '
+test_that 'an unknown option is answered with the nearest one' '
+    fails 2 "unknown option '"'--trian'"'; did you mean --train?" sc-split --trian 0.5
+    fails 2 "did you mean --quiet?" sc-gen --quite cbf
+    fails 2 "did you mean --count?" sc-gen --cou 5
+    fails 2 "did you mean --help?" sc-gen --hlep
+    sc-gen --entirely-strange 2>.stderr || true
+    refute grep -q "did you mean" .stderr
+'
+test_that 'help fits a terminal and has an example' '
+    for tool in $tools; do
+        $tool --help >help
+        grep -v "[^ ]\{50,\}" help | awk "length > 80 { print; bad = 1 } END { exit bad }"
+        case $tool in shapecond) ;; *) grep -q "^Example: $tool " help ;; esac
+    done
+'
+test_that 'options are completed in bash, zsh and fish' '
+    for tool in $tools; do
+        for shell in bash zsh fish; do
+            $tool --complete=$shell >completion.$shell
+            for option in $($tool --help | grep -oE "^ +(-., )?--[a-z-]+" | grep -oE -- "[a-z-]*[a-z]$"); do
+                grep -q -- "${option#--}" completion.$shell
+            done
+        done
+        if command -v bash >/dev/null; then bash -n completion.bash; fi
+        if command -v zsh >/dev/null; then zsh -n completion.zsh; fi
+        if command -v fish >/dev/null; then fish -n completion.fish; fi
+    done
+    fails 2 "unknown option" sc-gen --complete=csh
+    if command -v bash >/dev/null; then
+        sc-import --complete=bash >completion.bash
+        bash -c ". ./completion.bash; COMP_WORDS=(sc-import --mis); COMP_CWORD=1; _sc-import 2>/dev/null
+            test \"\${COMPREPLY[*]}\" = --missing=
+            COMP_WORDS=(sc-import --missing l); COMP_CWORD=2; _sc-import; test \"\${COMPREPLY[*]}\" = linear"
+    fi
+'
 test_that 'the limits of a number are among those that may be given' '
     sc-gen cbf -n 1 --noise 0 --imbalance 1 --threads 256 -o a
     fails 2 "--imbalance: 1.001 is out of range (1e-06 to 1)" sc-gen cbf --imbalance 1.001 -o a
@@ -77,9 +112,9 @@ test_that 'bytes do not depend on the number of threads' '
 test_that 'the environment says how many threads where the command does not' '
     fails 2 "SHAPECOND_THREADS): '"'many'"' is not a whole number" env SHAPECOND_THREADS=many sc-gen cbf
     fails 2 "is too large" env SHAPECOND_THREADS=1000 sc-gen cbf
-    SHAPECOND_THREADS=3 sc-gen --help | grep -q -e "--threads.*\[3\]"
-    SHAPECOND_THREADS=3 sc-gen --threads 2 --help | grep -q -e "--threads.*\[2\]"
-    SHAPECOND_THREADS= sc-gen --help | grep -q -e "--threads.*\[0\]"
+    SHAPECOND_THREADS=3 sc-gen --help | grep -A 1 -e "--threads" | grep -qF "[3]"
+    SHAPECOND_THREADS=3 sc-gen --threads 2 --help | grep -A 1 -e "--threads" | grep -qF "[2]"
+    SHAPECOND_THREADS= sc-gen --help | grep -A 1 -e "--threads" | grep -qF "[0]"
 '
 test_that 'a failed run leaves no file and keeps an old one' '
     printf old >kept
@@ -328,6 +363,19 @@ if command -v script >/dev/null; then
         script -qec "timeout 4 sc-teacher --epochs 1000000 few.npy -o few.tch" /dev/null >typed || true
         tr "\r" "\n" <typed | sed -n "s/.* \([0-9]*\):[0-9]* left.*/\1/p" | awk "{ n++; if (\$1 < 10) exit 1 } END { exit !n }"
     '
+    test_that 'a progress bar fits a narrow terminal' '
+        for columns in 60 80; do
+            script -qec "stty cols $columns; timeout 2 sc-teacher -v few.npy --epochs 1000000 few.npy -o few.tch" /dev/null >typed || true
+            tr "\r" "\n" <typed | sed "s/.*\[K//" | grep "sc-teacher \[" >bars
+            awk -v columns=$columns "length >= columns { print; exit 1 } / left/ { n++ } END { exit !n }" bars
+        done
+    '
+    test_that 'a program that would wait for what is typed says its usage instead' '
+        for tool in sc-import sc-info sc-plot sc-shapelets sc-select; do
+            script -qec "timeout 10 $tool" /dev/null >typed && exit 1
+            grep -q "^Usage: $tool " typed
+        done
+    '
 else
     skip_that 'binary data is not written to a terminal' 'no script(1)'
     skip_that 'a progress bar is drawn on a terminal, and nowhere else' 'no script(1)'
@@ -366,7 +414,7 @@ END
     '
     test_that 'the examples of sc-dataset(5) read and write what the tools do' '
         sc-gen cbf -n 6 -o train.npy
-        sed -n "/^\.Bd/,/^\.Ed/p" "$SC_ROOT/man/sc-dataset.5" | sed "/^\.[BE]d/d" >dataset.py
+        sed "1,/^\.Sh EXAMPLES/d" "$SC_ROOT/man/sc-dataset.5" | sed -n "/^\.Bd/,/^\.Ed/p" | sed "/^\.[BE]d/d" >dataset.py
         # The last example writes; give it two class names and labels to match.
         sed -i "s/^with open(\"train.npy\", \"wb\")/found = read_dataset(\"train.npy\")\ny = y % 2\n&/" dataset.py
         cat >>dataset.py <<END

@@ -67,7 +67,7 @@ test_that 'bad input is named by file, line and column, and leaves no file' '
     fails 1 "sc-import: five.npy: the file has labels of its own" sc-import five.npy --labels a.npy
 '
 test_that 'what makes no sense is a usage error' '
-    fails 2 "is none of: auto, ucr, csv, ts, arff, npy" sc-import -f tsv a.tsv
+    fails 2 "is none of: auto, ucr, csv, ts, arff, npy, npz" sc-import -f tsv a.tsv
     fails 2 "--length needs --lengths" sc-import --length 5 a.tsv
     fails 2 "--labels is given 1 times for 2 files" sc-import a.npy a.npy --labels y.npy
 '
@@ -84,17 +84,39 @@ fi
 test_that 'labels that are not whole numbers raise a warning' '
     printf "0.5,1,7\n0.25,1,8\n" | sc-import -o odd.npy 2>warning
     grep -q "warning: the labels are numbers that are not whole" warning
-    printf "0.5,1,7\n0.25,1,8\n" | sc-import --label last -o odd.npy 2>warning
+    printf "0.5,1,7\n0.25,1,8\n" | sc-import -q --label last -o odd.npy 2>warning
     refute test -s warning
 '
-test_that 'a header that has numbers raises a warning' '
+test_that 'a header that has numbers is recognised, or raises a warning' '
     printf "label,0,1\n1,5,6\n2,7,8\n" >pandas.csv
-    sc-import pandas.csv -o odd.npy 2>warning
+    sc-import pandas.csv -o odd.npy 2>said
+    grep -q "pandas.csv:1: taken for names of columns" said
+    test "$(rows odd.npy)" = "1 5 6
+2 7 8"
+    printf "kind,7,1\n1,5,6\n2,7,8\n" >odd.csv
+    sc-import odd.csv -o odd.npy 2>warning
     grep -q "warning: the label of the first row alone is not a number; --header" warning
-    sc-import --header pandas.csv -o odd.npy 2>warning
+    sc-import -q --header odd.csv -o odd.npy 2>warning
     refute test -s warning
-    printf "a,0,1\n1,5,6\na,7,8\n" | sc-import -o odd.npy 2>warning
+    printf "a,0,1\n1,5,6\na,7,8\n" | sc-import -q -o odd.npy 2>warning
     refute test -s warning
+'
+test_that 'npz files are read back as they were exported, and groups stay' '
+    printf "a,p1,1,2,3\nb,p2,4,5,6\na,p1,7,8,9\nb,p3,1,0,2\n" >groups.csv
+    sc-import --group 2 groups.csv -o groups.npy 2>said
+    grep -q "4 series, 1 channel, 3 steps, 3 groups, 2 classes: a (2), b (2)" said
+    sc-export -f npz groups.npy -o groups.npz
+    sc-import groups.npz -o back.npy
+    test "$(content back.npy)" = "$(content groups.npy)"
+    sc-info back.npy | grep -q "groups  *<u4"
+    sc-split --by group --train 0.5 --test rest -o part groups.npy
+    for part in train test; do sc-info part-$part.npy | grep -q "groups  *<u4"; done
+    printf "not a zip" >bad.npz
+    fails 1 "bad.npz: not an NPZ file" sc-import bad.npz
+    head -c 300 groups.npz >cut.npz
+    fails 1 "cut.npz: not an NPZ file" sc-import cut.npz
+    flip groups.npz 190
+    fails 1 "groups.npz: " sc-import groups.npz
 '
 test_that 'provenance has the digests of all inputs and the options that matter' '
     sc-import train.csv test.csv --missing linear --threads 2 -o notes.npy

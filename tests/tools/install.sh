@@ -19,6 +19,12 @@ test_that 'programs, pages, library, header, licence and pkg-config file are ins
     for page in "$SC_ROOT"/man/*.[1-9]; do
         cmp "$page" "$stage/opt/elsewhere/share/man/man${page##*.}/$(basename "$page")"
     done
+    for tool in "$SC_BUILD"/bin/*; do
+        name=$(basename "$tool")
+        grep -q "complete -F _$name $name" "$stage/opt/elsewhere/share/bash-completion/completions/$name"
+        grep -q "^#compdef $name" "$stage/opt/elsewhere/share/zsh/site-functions/_$name"
+        grep -q "^complete -c $name " "$stage/opt/elsewhere/share/fish/vendor_completions.d/$name.fish"
+    done
     cmp "$SC_ROOT/LICENSE" "$stage/opt/elsewhere/share/doc/shapecond/LICENSE"
     grep -q "^/\* SPDX-License-Identifier: MIT$" "$stage/opt/elsewhere/include/npy-c.h"
     grep -qx "prefix=/opt/elsewhere" "$stage/opt/elsewhere/lib/pkgconfig/npy-c.pc"

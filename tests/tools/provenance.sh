@@ -32,6 +32,7 @@ sc-experts --labels labels +128 -c 1 -e 1 x.npy
 sc-export --labels labels +128 -f ts x.npy
 sc-gen --like few +140 walks
 sc-import --labels labels +128 x.npy
+sc-import --groups labels +128 set.npy
 sc-import --classes-from few +140 set.npy
 sc-match --labels labels +128 --network cnn --steps 1 -n 1 x.npy
 sc-match --experts experts 4 -m mtt --expert-epochs 1 --steps 1 -n 1 set.npy

@@ -20,6 +20,25 @@ test_that 'the examples of the manual page run' '
     test "$(member tp-test.npy count)" = 1875
     test "$(member train.npy count)" = 180
 '
+test_that 'no group is in two parts, whatever the seed' '
+    { echo "a,b,who,label"
+      awk "BEGIN { for (i = 0; i < 200; i++) print i \",\" i % 7 / 3 \",\" int(i / 9) \",\" i % 3 }"; } >grouped.csv
+    sc-import -q --group who grouped.csv -o grouped.npy 2>said
+    for seed in 1 2; do
+        sc-split -q --by group --seed $seed --train 0.6 --val 0.2 --test 0.2 -o by grouped.npy
+        for part in train val test; do
+            # A series is its number over 9, rounded down, of the group.
+            sc-export -f ucr by-$part.npy | awk "{ print int(\$2 / 9) }" | sort -u
+        done >parts
+        test "$(sort parts | uniq -d | wc -l)" = 0
+        test "$(wc -l <parts)" = 23
+        test "$(member by-train.npy count)" -ge 110
+        test "$(member by-train.npy count)" -le 130
+        cp by-train.npy seed$seed.npy
+    done
+    refute cmp -s seed1.npy seed2.npy
+    fails 1 "no groups to keep together" sc-split --by group --train 0.5 --test 0.5 -o x tp-train.npy
+'
 test_that 'every series is in exactly one part and every class keeps its share' '
     sc-gen two-patterns -n 501 --imbalance 0.3 -o all.npy
     sc-split --train 0.6 --val 0.2 --test 0.2 -o part all.npy

@@ -231,8 +231,10 @@ static void sets_that_make_no_sense_are_refused_with_the_reason(void **state)
     EXPECT("series 1 has the label -1", 0, SERIES, add_ints(&file, 0, -1, 0));
     EXPECT("series 2 has the label 2147483647", 0, SERIES, add_ints(&file, 0, 1, INT32_MAX));
     EXPECT("soft labels without labels", 0, SERIES, add_zeros(&file, NPY_FLOAT, 4, 2, 3, 2, 0));
-    EXPECT("array 3 of type <i4 and shape (3,) is none of: labels (N,) of integers", 0, SERIES,
-           add_ints(&file, 0, 0, 0), add_ints(&file, 0, 0, 0));
+    EXPECT("array 4 of type <i4 and shape (3,) is none of: labels (N,) and groups (N,) of integers",
+           0, SERIES, add_ints(&file, 0, 0, 0), add_ints(&file, 0, 0, 0), add_ints(&file, 0, 0, 0));
+    EXPECT("series 1 has the group -4", 0, SERIES, add_ints(&file, 0, 0, 0),
+           add_ints(&file, 0, -4, 0));
     EXPECT("array 2 of type <f4 and shape (3, 1, 5)", 0, SERIES, SERIES);
 #undef EXPECT
 #undef SERIES

@@ -178,6 +178,142 @@ static void relational_arff_files_are_read(void **state)
     check_bad("a.arff", text, "a.arff:8: the series must be in quotes");
 }
 
+/* ---- Columns ---- */
+
+static void columns_are_called_by_name_or_number(void **state)
+{
+    static const char text[] = "id,t0,kind,t1\nx1,1,b,2\nx2,3,a,4\n";
+    const char *const by_name[] = {"id"}, *const by_number[] = {"1"}, *const strange[] = {"ID"};
+    struct import_options options = {
+        .label = IMPORT_LABEL_COLUMN, .label_column = "kind", .drop = by_name, .drop_count = 1};
+
+    (void)state;
+    check_with(&options, "a.csv", text, "2x1x2|1 0|a,b|1 2 3 4");
+    options.drop = by_number;
+    options.label_column = "3";
+    check_with(&options, "a.csv", text, "2x1x2|1 0|a,b|1 2 3 4");
+    check_with(&options, "a.csv", "x1,1,b,2\nx2,3,a,4\n", "2x1x2|1 0|a,b|1 2 3 4");
+    options.label_column = "t2";
+    check_bad_with(&options, "a.csv", text,
+                   "a.csv: --label: there is no column 't2'; there are 4: id, t0, kind, t1");
+    options.label_column = "5";
+    check_bad_with(&options, "a.csv", text, "--label: there is no column '5'");
+    options.label_column = "kind";
+    options.drop = strange;
+    check_bad_with(&options, "a.csv", text, "--drop: there is no column 'ID'");
+    /* A label that is last is last in short rows, too. */
+    options =
+        (struct import_options){.drop = by_name, .drop_count = 1, .lengths = IMPORT_LENGTHS_PAD};
+    check_with(&options, "a.csv", "id,t0,t1,Label\n7,1,2,b\n8,3,a\n9,3,4,a\n",
+               "3x1x2|1 0 0|a,b|1 2 3 3 3 4");
+}
+
+static void tables_as_pandas_writes_them_are_read(void **state)
+{
+    (void)state;
+    check("a.csv", ",t0,t1,label\n0,1,2,b\n1,3,4,a\n", "2x1x2|1 0|a,b|1 2 3 4");
+    check("a.csv", "Unnamed: 0,t0,t1,label\n0,1,2,b\n1,3,4,a\n", "2x1x2|1 0|a,b|1 2 3 4");
+    check("a.csv", "0,1,label\n5,6,b\n7,8,a\n", "2x1x2|1 0|a,b|5 6 7 8");
+    check("a.csv", "0,1,2,3,kind\nx,6,7,8,9\n", "1x1x4|0|x|6 7 8 9");
+    check("a.csv", ",0,1\n0,1,5\n1,0,7\n", "2x1x1|1 0|0,1|5 7");
+    /* Not a header: its label comes again, or the rows below count as well. */
+    check("a.csv", "a,0,1\n1,5,6\na,7,8\n", "3x1x2|1 0 1|1,a|0 1 5 6 7 8");
+    check("a.csv", "a,0,1,2,3\nb,0,1,2,3\n", "2x1x4|0 1|a,b|0 1 2 3 0 1 2 3");
+}
+
+static void commas_can_be_decimal_points(void **state)
+{
+    (void)state;
+    check("a.csv", "t0;t1;label\n0,5;-1,25;b\n3;4,5e1;a\n", "2x1x2|1 0|a,b|0.5 -1.25 3 45");
+    check("a.csv", "a;0,5;1\nb;2;0,25\n", "2x1x2|0 1|a,b|0.5 1 2 0.25");
+    check("a.tsv", "a\t0,5\t1\nb\t2\t0,25\n", "2x1x2|0 1|a,b|0.5 1 2 0.25");
+    check("a.csv", "a;0.5;1\n", "1x1x2|0|a|0.5 1");
+    /* A point may then be that of thousands. */
+    check_bad("a.csv", "a;0,5;1.500\n", "a.csv:1: column 3: '1.500' is not a number");
+}
+
+static void one_value_in_a_row_makes_series_whatever_the_order(void **state)
+{
+    struct import_options options = {.long_format = "id=who,time=t,channel=c,value=v,label=l"};
+
+    (void)state;
+    check_with(&options, "a.csv",
+               "who,t,c,v,l\n10,1,x,4,b\n9,0,y,5,a\n9,1,x,2,a\n10,0,x,3,b\n9,0,x,1,a\n"
+               "9,1,y,6,a\n10,1,y,8,b\n10,0,y,7,b\n",
+               "2x2x2|0 1|a,b|1 2 5 6 3 4 7 8");
+    check_bad_with(&options, "a.csv", "who,t,c,v,l\n1,0,x,1,a\n1,0,x,2,a\n",
+                   "a.csv:3: the same series, time and channel as line 2");
+    check_bad_with(&options, "a.csv", "who,t,c,v,l\n1,0,x,1,a\n1,1,x,2,b\n",
+                   "a.csv:3: label 'b', but line 2 of the same series has 'a'");
+    check_bad_with(&options, "a.csv", "who,t,c,v,l\n1,0,x,1,a\n1,1,y,2,a\n",
+                   "a.csv:2: channel 0, step 1: missing value");
+    check_bad_with(&options, "a.csv", "who,t,c,v,l\n1,0,x,one,a\n",
+                   "a.csv:2: column 4: 'one' is not a number");
+    check_bad_with(&options, "a.csv", "who,t,c,v,l\n1,0,x,1\n", "a.csv:2: 4 columns instead of 5");
+    options.long_format = "id=who,value=v+w,label=l";
+    check_with(&options, "a.csv", "who,v,w,l\n1,1,3,a\n1,2,4,a\n", "1x2x2|0|a|1 2 3 4");
+    options.long_format = "id=1,time=2,value=3";
+    check_with(&options, "a.csv", "1,2024-01-02,5\n1,2024-01-01,4\n", "1x1x2|||4 5");
+    options.long_format = "id=1";
+    check_bad_with(&options, "a.csv", "1,2\n", "--long needs at least id=COLUMN and value=COLUMN");
+    options.long_format = "id=1,size=2";
+    check_bad_with(&options, "a.csv", "1,2\n", "is none of: id, time, channel, value, label");
+    options.long_format = "id=1,value=3";
+    check_bad_with(&options, "a.csv", "1,2\n", "--long: there is no column '3'");
+}
+
+static void groups_are_numbered_in_order(void **state)
+{
+    struct import_options options = {.group = "who", .label = IMPORT_LABEL_LAST};
+    struct dataset dataset;
+
+    (void)state;
+    assert_ok(import_text(&options, "a.csv",
+                          "who,t,label\nzoe,1,x\nann,2,y\nzoe,3,x\n\"bo, b\",4,y\n", &dataset));
+    assert_int_equal(dataset.groups[0], 2);
+    assert_int_equal(dataset.groups[1], 0);
+    assert_int_equal(dataset.groups[2], 2);
+    assert_int_equal(dataset.groups[3], 1);
+    dataset_free(&dataset);
+    check_bad_with(&options, "a.csv", "who,t,label\n,1,x\n", "a.csv:2: no group");
+    options.label = IMPORT_LABEL_NONE;
+    check_bad_with(&options, "a.csv", "who,t\na,1\n", "groups without labels");
+}
+
+/* All that is wrong is said at once: each kind once, with how many rows it concerns. */
+static void problems_of_many_rows_are_said_together(void **state)
+{
+    static const char *const expected[] = {
+        "a.csv:2: column 2: 'x' is not a number; the same in 1 more",
+        "a.csv:4: 3 values, but line 3 has 2 (--lengths pads or cuts)",
+        "a.csv:5: column 3: missing value (--missing fills it in)",
+    };
+    struct dataset dataset;
+    struct error *error = import_text(
+        &(struct import_options){0}, "a.csv",
+        "label,p,q\na,x,1\na,1,2\na,1,2,3\nb,1,\nb,x,1\nb,1,2\nb,1,2\nb,1,2\n", &dataset);
+    const struct error *each = error;
+
+    (void)state;
+    for (size_t i = 0; i < sizeof expected / sizeof *expected; i++, each = error_next(each)) {
+        assert_non_null(each);
+        assert_string_equal(error_message(each), expected[i]);
+    }
+    assert_null(each);
+    error_free(error);
+}
+
+static void foreign_files_are_recognised(void **state)
+{
+    (void)state;
+    check_bad("d/a.parquet", "PAR1....",
+              "d/a.parquet: a Parquet file, which cannot be read.  In Python: import pandas as pd; "
+              "pd.read_parquet('d/a.parquet').to_csv('d/a.csv', index=False)");
+    check_bad("a", "\x89HDF\r\n\x1a\n.", "an HDF5 file");
+    check_bad("a", "ARROW1..", "an Arrow or Feather file");
+    check_bad("a.npz", "PK\3\4....", "a.npz: not an NPZ file");
+}
+
 /* ---- Labels ---- */
 
 static void labels_are_sorted_by_value_if_all_are_numbers(void **state)
@@ -509,8 +645,8 @@ static void npy_series_that_make_no_sense_are_refused(void **state)
         const char *reason;
     } cases[] = {
         {NPY_FLOAT, 4, 1, {4}, "in the shape (N, C, L) or (N, L)"},
-        {NPY_UNICODE, 4, 2, {2, 2}, "must hold the series as numbers"},
-        {NPY_FLOAT, 4, 2, {0, 3}, "the first array is empty"},
+        {NPY_UNICODE, 4, 2, {2, 2}, "must be numbers in the shape"},
+        {NPY_FLOAT, 4, 2, {0, 3}, "the array is empty"},
         {NPY_FLOAT, 8, 2, {2, 2}, "series 1, channel 0, step 0: not finite as a 32-bit float"},
     };
     const double values[] = {1, 2, 1e300, 4};
@@ -614,6 +750,13 @@ int main(void)
         cmocka_unit_test(ts_files_are_read),
         cmocka_unit_test(arff_files_are_read),
         cmocka_unit_test(relational_arff_files_are_read),
+        cmocka_unit_test(columns_are_called_by_name_or_number),
+        cmocka_unit_test(tables_as_pandas_writes_them_are_read),
+        cmocka_unit_test(commas_can_be_decimal_points),
+        cmocka_unit_test(one_value_in_a_row_makes_series_whatever_the_order),
+        cmocka_unit_test(groups_are_numbered_in_order),
+        cmocka_unit_test(problems_of_many_rows_are_said_together),
+        cmocka_unit_test(foreign_files_are_recognised),
         cmocka_unit_test(labels_are_sorted_by_value_if_all_are_numbers),
         cmocka_unit_test(classes_of_another_set_can_be_used),
         cmocka_unit_test(many_classes_are_told_apart),

@@ -88,6 +88,8 @@ static const float *run_forward(struct fixture *f)
                               .buffers = f->buffers,
                               .training = f->training};
 
+    if (f->training)
+        forward.dropout = dropout_of(3, 0);
     return pass_forward(f->pass, &forward);
 }
 
@@ -170,6 +172,16 @@ static const char *const smooth[] = {
     "tcn depth=4 width=17 kernel=2 norm=none act=sigmoid channels=1 length=9 classes=2",
     "mlp depth=2 width=5 act=sigmoid channels=2 length=6 classes=3 features=2",
     "mlp depth=1 width=18 norm=batch act=sigmoid channels=1 length=7 classes=2",
+    /* With dropout, whose masks are those of one step: constants. */
+    "transformer width=6 heads=2 ff=5 act=sigmoid dropout=0.3 end=mean channels=2 length=7 "
+    "classes=3 features=1",
+    "transformer width=4 layers=2 ff=5 patch=2 norm=layer act=gelu dropout=0.2 positions=learned "
+    "end=mean channels=2 length=9 classes=3",
+    "transformer width=5 ff=3 norm=layer act=gelu dropout=0 end=flatten channels=1 length=5 "
+    "classes=2",
+    "gru hidden=5 layers=2 channels=2 length=7 classes=3 features=2",
+    "gru hidden=9 end=mean channels=1 length=6 classes=2",
+    "cnn depth=2 width=5 norm=batch act=gelu pool=mean channels=2 length=9 classes=3",
 };
 
 static void gradients_are_what_finite_differences_say(void **state)
@@ -427,6 +439,103 @@ static void infinity_does_not_normalise_to_numbers(void **state)
     }
 }
 
+/* ---- Dropout ---- */
+
+/* Value i of a row of `columns`, by the definition in backend.h. */
+static bool is_dropped(const struct dropout_mask *mask, size_t sample, size_t columns, size_t row,
+                       size_t i)
+{
+    size_t group = row * ((columns + 31) / 32) + i / 32;
+    const uint32_t key[2] = {(uint32_t)mask->dropout.key, (uint32_t)(mask->dropout.key >> 32)};
+    const uint32_t counter[4] = {(uint32_t)(8 * group + i % 8), RANDOM_DROPOUT + 256 * mask->layer,
+                                 (uint32_t)sample, (uint32_t)mask->dropout.step};
+    uint32_t out[4];
+
+    philox4x32_10(counter, key, out);
+    return out[i % 32 / 8] < (uint32_t)((double)mask->rate * 0x1p32);
+}
+
+static void dropout_drops_what_its_counters_say(void **state)
+{
+    enum { COUNT = 3, ROWS = 5, COLUMNS = 77, FIRST = 6 };
+    struct dropout_mask mask = {dropout_of(7, 1), 9, 0.25f};
+    float ones[COUNT * ROWS * COLUMNS], out[COUNT * ROWS * COLUMNS];
+    size_t dropped = 0;
+
+    (void)state;
+    mask.dropout.step = 4;
+    for (size_t i = 0; i < COUNT * ROWS * COLUMNS; i++)
+        ones[i] = 1;
+    backend_cpu()->dropout(&mask, FIRST, COUNT, ROWS, COLUMNS, ones, ROWS * COLUMNS, out,
+                           ROWS * COLUMNS);
+    for (size_t n = 0, at = 0; n < COUNT; n++)
+        for (size_t row = 0; row < ROWS; row++)
+            for (size_t i = 0; i < COLUMNS; i++, at++) {
+                bool gone = is_dropped(&mask, FIRST + n, COLUMNS, row, i);
+
+                dropped += gone;
+                assert_float_equal(out[at], gone ? 0.0f : 1.0f / 0.75f, 1e-7f);
+            }
+    assert_near((double)dropped / (COUNT * ROWS * COLUMNS), 0.25, 0.05);
+}
+
+static void dropout_is_off_unless_asked_for_and_changes_with_the_step(void **state)
+{
+    struct fixture f;
+    float logits[3][SAMPLES * 3];
+    struct forward forward = {.count = SAMPLES};
+
+    (void)state;
+    set_up(&f, "transformer width=8 heads=2 ff=8 norm=layer dropout=0.4 channels=2 length=9 "
+               "classes=3");
+    forward.x = f.x;
+    forward.parameters = f.parameters;
+    forward.buffers = f.buffers;
+    forward.training = true;
+    memcpy(logits[0], pass_forward(f.pass, &forward), sizeof logits[0]);
+    f.training = false;
+    memcpy(logits[1], run_forward(&f), sizeof logits[1]);
+    assert_memory_equal(logits[0], logits[1], sizeof logits[0]);
+    forward.dropout = dropout_of(1, 0);
+    memcpy(logits[0], pass_forward(f.pass, &forward), sizeof logits[0]);
+    memcpy(logits[1], pass_forward(f.pass, &forward), sizeof logits[1]);
+    forward.dropout.step = 1;
+    memcpy(logits[2], pass_forward(f.pass, &forward), sizeof logits[2]);
+    assert_memory_equal(logits[0], logits[1], sizeof logits[0]);
+    assert_memory_not_equal(logits[0], logits[2], sizeof logits[0]);
+    tear_down(&f);
+}
+
+/* A network with a layer that its device has no functions for is refused, not run wrong. */
+static void layers_that_a_device_cannot_run_are_refused(void **state)
+{
+    static const struct {
+        const char *text, *message;
+    } cases[] = {
+        {"transformer norm=layer dropout=0", "device small cannot run normalisation of steps"},
+        {"transformer dropout=0", "device small cannot run attention: use --device cpu"},
+        {"gru", "device small cannot run recurrent layers: use --device cpu"},
+    };
+    struct backend small = *backend_cpu();
+
+    (void)state;
+    small.name = "small";
+    small.dropout = NULL;
+    small.rownorm_forward = NULL;
+    small.attention_forward = NULL;
+    small.gru_forward = NULL;
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        struct architecture architecture;
+        struct network *network;
+
+        assert_ok(architecture_parse(cases[i].text, &architecture));
+        architecture.channels = 1;
+        architecture.length = 8;
+        architecture.classes = 2;
+        assert_fails(cases[i].message, network_new(&architecture, &small, &network));
+    }
+}
+
 /* ---- Descriptions ---- */
 
 static void descriptions_are_read_and_written_alike(void **state)
@@ -471,6 +580,15 @@ static void descriptions_are_read_and_written_alike(void **state)
     assert_ok(architecture_parse("mlp norm=batch", &architecture));
     architecture_print(&architecture, back);
     assert_string_equal(back, "mlp depth=3 width=500 norm=batch act=relu");
+    assert_ok(architecture_parse("transformer", &architecture));
+    architecture_print(&architecture, back);
+    assert_string_equal(back, "transformer width=64 heads=1 layers=1 ff=128 patch=1 norm=batch "
+                              "act=relu dropout=0.1 positions=none end=max");
+    assert_ok(architecture_parse("transformer dropout=0.125", &architecture));
+    assert_int_equal(architecture_value(&architecture, "dropout"), 125);
+    assert_ok(architecture_parse("gru", &architecture));
+    architecture_print(&architecture, back);
+    assert_string_equal(back, "gru hidden=64 layers=1 end=last");
 }
 
 static void bad_descriptions_are_refused_with_the_word(void **state)
@@ -480,6 +598,13 @@ static void bad_descriptions_are_refused_with_the_word(void **state)
     } bad[] = {
         {"", "begins with cnn, fcn, resnet, inception"},
         {"rnn depth=3", ", got \"rnn\""},
+        {"transformer dropout=1", "dropout=1: expected a number from 0 to 0.9 with at most three"},
+        {"transformer dropout=0.1234", "dropout=0.1234: expected a number from 0 to 0.9"},
+        {"transformer dropout=.1", "dropout=.1: expected a number"},
+        {"transformer dropout=", "dropout=: expected a number"},
+        {"transformer norm=none", "norm=none: expected one of batch, layer"},
+        {"transformer heads=33", "heads=33: expected a whole number from 1 to 32"},
+        {"gru end=flatten", "end=flatten: expected one of last, max, mean"},
         {"resnet depth=3", "unknown word \"depth\""},
         {"fcn width=513", "width=513: expected a whole number from 1 to 512"},
         {"resnet end=all", "end=all: expected one of flatten, max, mean"},
@@ -530,6 +655,13 @@ static void networks_that_cannot_be_built_are_refused(void **state)
     assert_ok(build("cnn channels=1 length=8 classes=2"));
     assert_ok(build("cnn channels=1 length=1 classes=2 pool=none"));
     assert_fails("too many", build("cnn channels=1 length=16777216 classes=1048576 pool=none"));
+    assert_fails("heads=3 must divide width=64",
+                 build("transformer heads=3 channels=1 length=9 classes=2"));
+    assert_fails("series of 7 steps are shorter than patch=8",
+                 build("transformer patch=8 channels=1 length=7 classes=2"));
+    assert_fails("series of 32770 steps make 16385 patches, a transformer takes at most 16384",
+                 build("transformer patch=2 channels=1 length=32770 classes=2"));
+    assert_ok(build("transformer patch=7 channels=1 length=7 classes=2"));
     assert_fails("too many", build("fcn channels=1 length=16777216 classes=2"));
     assert_ok(build("fcn width=2 channels=1 length=1 classes=2"));
     assert_ok(build("resnet width=2 channels=5000 length=1 classes=2"));
@@ -670,6 +802,9 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(gradients_are_what_finite_differences_say),
         cmocka_unit_test(second_order_products_are_what_finite_differences_say),
+        cmocka_unit_test(dropout_drops_what_its_counters_say),
+        cmocka_unit_test(dropout_is_off_unless_asked_for_and_changes_with_the_step),
+        cmocka_unit_test(layers_that_a_device_cannot_run_are_refused),
         cmocka_unit_test(a_gradient_of_the_embedding_goes_all_the_way_down),
         cmocka_unit_test(a_frozen_network_treats_every_series_on_its_own),
         cmocka_unit_test(statistics_of_many_pieces_are_those_of_the_whole),

@@ -14,6 +14,7 @@
 #include "base/parallel.h"
 #include "base/text.h"
 #include "common/claims.h"
+#include "common/help.h"
 #include "common/process.h"
 #include "common/progress.h"
 #include "base/file.h"
@@ -99,7 +100,8 @@ void cli_check(struct error *error)
 
     if (!error)
         return;
-    cli_warn("%s", error_message(error));
+    for (const struct error *each = error; each; each = error_next(each))
+        cli_warn("%s", error_message(each));
     error_free(error);
     output_abort_all_from_signal();
     for (size_t i = 0; (leftover = output_leftover(i)); i++)
@@ -122,54 +124,6 @@ void cli_check_usage(const char *option, struct error *error)
 
 /* ---- Help ---- */
 
-/* The value that a member holds now: its default. */
-static void print_default(const struct cli_option *option, const void *options)
-{
-    const void *member = (const char *)options + option->offset;
-
-    switch (option->type) {
-    case CLI_SIZE:
-        if (*(const size_t *)member != SIZE_MAX) /* else it depends on other options */
-            printf(" [%zu]", *(const size_t *)member);
-        break;
-    case CLI_SEED:
-        printf(" [%llu]", (unsigned long long)*(const uint64_t *)member);
-        break;
-    case CLI_REAL:
-        if (!isnan(*(const double *)member)) /* else it depends on other options */
-            printf(" [%g]", *(const double *)member);
-        break;
-    case CLI_CHOICE:
-        printf(" [%s]", option->choices[*(const int *)member]);
-        break;
-    case CLI_TEXT:
-        if (*(const char *const *)member)
-            printf(" [%s]", *(const char *const *)member);
-        break;
-    default:
-        break;
-    }
-}
-
-static void print_options(const struct cli_option *option, const void *options)
-{
-    for (; option->name; option++) {
-        char left[64];
-
-        snprintf(left, sizeof left, "%c%c%c --%s%s%s", option->letter ? '-' : ' ',
-                 option->letter ? option->letter : ' ', option->letter ? ',' : ' ', option->name,
-                 option->argument ? "=" : "", option->argument ? option->argument : "");
-        printf("  %-26s %s", left, option->help);
-        if (option->type == CLI_CHOICE) {
-            printf(":");
-            for (const char *const *choice = option->choices; *choice; choice++)
-                printf("%s %s", choice == option->choices ? "" : ",", *choice);
-        }
-        print_default(option, options);
-        putchar('\n');
-    }
-}
-
 _Noreturn static void end_of_help(void)
 {
     if (fflush(stdout))
@@ -179,15 +133,20 @@ _Noreturn static void end_of_help(void)
 
 _Noreturn static void print_help(const void *options)
 {
-    printf("Usage: %s [OPTION]... %s\n%s\n\n", current->name, current->arguments, current->summary);
-    print_options(current->options, options);
-    print_options(common_options, options);
-    printf("      --help                 show this and exit\n"
-           "      --version              show the version and exit\n");
-    if (current->notes)
-        printf("\n%s\n", current->notes);
-    printf("\nMore: man %s\n", current->name);
+    help_print(current, common_options, options, help_width(STDOUT_FILENO));
     end_of_help();
+}
+
+/* Without a word to go by, a program that would read what is typed says what it is for. */
+static void check_waiting(int argc)
+{
+    if (argc > 1 || current->words || current->most_files == 0 || !isatty(STDIN_FILENO))
+        return;
+    fprintf(stderr,
+            "Usage: %s [OPTION]... %s\n%s\nIt reads standard input, but not what is typed; "
+            "a file can be named instead.\nTry '%s --help'.\n",
+            current->name, current->arguments, current->summary, current->name);
+    exit(2);
 }
 
 /* ---- Values ---- */
@@ -322,6 +281,15 @@ static const struct cli_option *find_option(char letter, const char *name, size_
     return option ? option : find_in(common_options, letter, name, length);
 }
 
+_Noreturn static void unknown_option(const char *name, size_t length)
+{
+    const char *like = help_suggest(current, common_options, name, length);
+
+    if (like)
+        cli_usage("unknown option '--%.*s'; did you mean --%s?", (int)length, name, like);
+    cli_usage("unknown option '--%.*s'", (int)length, name);
+}
+
 /* "--name", "--name=value" or "--name value".  Returns how many arguments it took. */
 static int parse_long(char **argv, void *options)
 {
@@ -335,9 +303,11 @@ static int parse_long(char **argv, void *options)
         printf("%s (shapecond) %s\n", current->name, SHAPECOND_VERSION);
         end_of_help();
     }
+    if (strncmp(name, "complete=", 9) == 0 && help_complete(current, common_options, name + 9))
+        end_of_help();
     option = find_option(0, name, length);
     if (!option)
-        cli_usage("unknown option '--%.*s'", (int)length, name);
+        unknown_option(name, length);
     if (!option->argument) {
         if (equals)
             cli_usage("--%s takes no value", option->name);
@@ -434,6 +404,7 @@ void cli_parse(int argc, char **argv, const struct cli_program *program, void *o
     current = program;
     common->output = "-";
     threads_of_environment(common);
+    check_waiting(argc);
     /* The arguments that are no options move to the front, over those that were read already. */
     common->files = (const char **)argv;
     for (int i = 1; i < argc;) {

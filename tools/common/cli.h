@@ -75,6 +75,7 @@ struct cli_program {
     bool prefix;                      /* -o is not a file: the tool claims its outputs itself */
     bool computes;                    /* last bits depend on what computes: provenance says it */
     const char *notes;                /* more for --help, or NULL */
+    const char *example;              /* a command for --help, or NULL */
 };
 
 /* Reads the command line into options, whose defaults the caller has set (seed, threads and quiet

@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "base/file.h"
+#include "base/memory_stream.h"
 #include "common/cli.h"
 
 struct command_log_line {
@@ -151,8 +152,7 @@ void command_log_open(struct command_log *log, const char *folder)
         for (end = begin; end < size && bytes[end] != '\n'; end++)
             ;
         text = strndup((const char *)bytes + begin, end - begin);
-        if (!text)
-            cli_check(error_memory("the log of commands"));
+        cli_check(text ? NULL : error_memory("the log of commands"));
         if (parse_line(text, &line))
             *new_line(log) = line;
         free(text);
@@ -193,21 +193,17 @@ static struct command_log_line *line_of(struct command_log *log, const char *key
 /* Seconds, then the words with a space between: to be read, not to be run. */
 static char *describe(const char *const *words, double seconds)
 {
-    size_t size = 32;
-    char *text, *end;
+    struct memory_stream text;
 
+    cli_check(memory_stream_open("the log of commands", &text));
+    fprintf(text.stream, "%.2f\t", seconds);
     for (size_t i = 0; words[i]; i++)
-        size += strlen(words[i]) + 1;
-    text = malloc(size);
-    if (!text)
-        cli_check(error_memory("the log of commands"));
-    end = text + snprintf(text, size, "%.2f\t", seconds);
-    for (size_t i = 0; words[i]; i++)
-        end += snprintf(end, size - (size_t)(end - text), "%s%s", i ? " " : "", words[i]);
-    for (char *c = text; *c; c++)
+        fprintf(text.stream, "%s%s", i ? " " : "", words[i]);
+    cli_check(memory_stream_close(&text));
+    for (char *c = text.bytes; *c; c++)
         if (*c == '\n')
             *c = ' ';
-    return text;
+    return text.bytes;
 }
 
 void command_log_add(struct command_log *log, const char *key, const char *const *words,

@@ -6,6 +6,8 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "common/help.h"
+
 enum { BAR_WIDTH = 24 };
 
 static struct {
@@ -34,26 +36,35 @@ void progress_start(const char *label, size_t total, bool quiet)
     bar.drawn = 0;
 }
 
+/* The line fits the terminal: a bar that is shorter where there is little room, then as much of the
+ * text as fits before the time that is left. */
 static void draw(size_t done, const char *text, double time)
 {
-    char marks[BAR_WIDTH + 1];
+    size_t width = help_width(STDERR_FILENO) - 1, label = strlen(bar.label), length, room;
+    size_t bar_width = width < label + 70 ? BAR_WIDTH / 2 : BAR_WIDTH;
+    char marks[BAR_WIDTH + 1], line[512], left[32] = "";
     double share = (double)done / (double)bar.total;
-    size_t filled;
 
     share = share > 1 ? 1 : share;
-    filled = (size_t)(share * BAR_WIDTH);
-    memset(marks, ' ', BAR_WIDTH);
-    memset(marks, '#', filled);
-    marks[BAR_WIDTH] = '\0';
-    fprintf(stderr, "\r\033[K%s [%s] %3.0f %%", bar.label, marks, 100 * share);
-    if (text)
-        fprintf(stderr, "  %s", text);
+    memset(marks, ' ', bar_width);
+    memset(marks, '#', (size_t)(share * (double)bar_width));
+    marks[bar_width] = '\0';
     /* The first moments say nothing about the rest. */
     if (share > 0 && time - bar.started > 0.5) {
-        unsigned long left = (unsigned long)((time - bar.started) * (1 - share) / share + 0.5);
+        unsigned long seconds = (unsigned long)((time - bar.started) * (1 - share) / share + 0.5);
 
-        fprintf(stderr, "  %lu:%02lu left", left / 60, left % 60);
+        snprintf(left, sizeof left, "  %lu:%02lu left", seconds / 60, seconds % 60);
     }
+    width = width < sizeof line ? width : sizeof line - 1;
+    snprintf(line, sizeof line, "%.100s [%s] %3.0f %%", bar.label, marks, 100 * share);
+    length = strlen(line);
+    room = length + strlen(left) < width ? width - length - strlen(left) : 0;
+    if (text && room > 4)
+        snprintf(line + length, room + 1, "  %s", text);
+    length = strlen(line);
+    if (length + strlen(left) <= width)
+        snprintf(line + length, sizeof line - length, "%s", left);
+    fprintf(stderr, "\r\033[K%.*s", (int)width, line);
     fflush(stderr);
 }
 

@@ -1,0 +1,121 @@
+/* What looks wrong with a dataset as a whole: more channels than steps, a column of row numbers
+ * among the values, classes of one series. */
+#include "formats/import-internal.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/memory_stream.h"
+
+/* ---- Numbers of rows ---- */
+
+enum { FEWEST_ROWS = 4 };
+
+static int compare_floats(const void *a, const void *b)
+{
+    const float left = *(const float *)a, right = *(const float *)b;
+
+    return (left > right) - (left < right);
+}
+
+static bool is_whole(float value)
+{
+    return value == truncf(value);
+}
+
+/* Whether the values of a step over all series count up by one, or are all different whole numbers
+ * where the others are not whole. */
+static struct error *is_row_number(const struct dataset *dataset, size_t step, bool *counting,
+                                   bool *different)
+{
+    float *column = malloc(dataset->count * sizeof *column);
+    size_t whole = 0, up = 0;
+    bool others_whole = true;
+
+    if (!column)
+        return error_memory("remarks");
+    for (size_t i = 0; i < dataset->count; i++) {
+        const float *series = dataset_series(dataset, i, 0);
+
+        column[i] = series[step];
+        whole += is_whole(column[i]);
+        up += i > 0 && column[i] == column[i - 1] + 1;
+        for (size_t j = 0; j < dataset->length; j++)
+            others_whole &= j == step || is_whole(series[j]);
+    }
+    *counting = whole == dataset->count && up == dataset->count - 1;
+    *different = whole == dataset->count && !others_whole;
+    qsort(column, dataset->count, sizeof *column, compare_floats);
+    for (size_t i = 1; i < dataset->count && *different; i++)
+        *different = column[i] != column[i - 1];
+    free(column);
+    return NULL;
+}
+
+/* Rows are numbered in the first column of a table, or in the last. */
+static struct error *look_for_row_numbers(const struct import_source *source,
+                                          const struct dataset *dataset,
+                                          struct import_remarks *remarks)
+{
+    const size_t steps[] = {0, dataset->length - 1};
+
+    if (!source->syntax.columns || dataset->channels > 1 || dataset->count < FEWEST_ROWS ||
+        dataset->length < 3)
+        return NULL;
+    for (size_t i = 0; i < 2; i++) {
+        size_t column = import_column_of_step(source, steps[i]);
+        bool counting = false, different = false;
+
+        TRY(is_row_number(dataset, steps[i], &counting, &different));
+        if (counting || different)
+            TRY(import_note(
+                remarks, true,
+                "the values of column %zu %s: if they number the rows, --drop %zu "
+                "leaves them out",
+                column, counting ? "count up by one" : "are all different whole numbers", column));
+    }
+    return NULL;
+}
+
+/* ---- Classes ---- */
+
+static struct error *look_for_single_series(const struct dataset *dataset,
+                                            struct import_remarks *remarks)
+{
+    size_t *counts = calloc(dataset->classes + 1, sizeof *counts), single = 0, first = 0;
+    char shown[64];
+
+    if (!counts)
+        return error_memory("remarks");
+    dataset_class_counts(dataset, counts);
+    for (size_t i = dataset->classes; i-- > 0;) {
+        if (counts[i] == 1) {
+            single++;
+            first = i;
+        }
+    }
+    free(counts);
+    if (!single || dataset->count < FEWEST_ROWS)
+        return NULL;
+    if (dataset->names)
+        import_quote(dataset->names[first], dataset->names[first] + strlen(dataset->names[first]),
+                     shown);
+    else
+        snprintf(shown, sizeof shown, "%zu", first);
+    return import_note(remarks, false, "%zu of %zu classes %s one series only, such as %s", single,
+                       dataset->classes, single == 1 ? "has" : "have", shown);
+}
+
+struct error *import_look_over(const struct import_source *sources, size_t count,
+                               const struct dataset *dataset, struct import_remarks *remarks)
+{
+    if (count == 1)
+        TRY(look_for_row_numbers(&sources[0], dataset, remarks));
+    if (dataset->channels > dataset->length)
+        TRY(import_note(remarks, true, "more channels (%zu) than steps (%zu)%s", dataset->channels,
+                        dataset->length,
+                        sources[0].array.data ? ": if the array is (N, L, C), --axes nlc says so"
+                                              : ""));
+    return dataset->y ? look_for_single_series(dataset, remarks) : NULL;
+}
