@@ -4,6 +4,7 @@
 #   make demo               the main job on generated data
 #   make main-table         the paper's main table on DATA=FOLDER, beside its figures; make show-main-table
 #                           prints what is there; others: ablations efficiency shapelet-table nas unroll
+#                           views-table bytes-table cross-table transformer-table (pipelines/README)
 #   make install            PREFIX=/usr/local DESTDIR=    make uninstall
 #   make clean
 #
@@ -50,10 +51,7 @@ ALL_CFLAGS := -std=c11 -D_GNU_SOURCE -DSHAPECOND_VERSION='"$(VERSION)"' $(WARNIN
 ifeq ($(WERROR),1)
 ALL_CFLAGS += -Werror
 endif
-# libb2 itself where that is there: the shared one loads libgomp, for digests that are not used here.
-# Looked for when a program is linked, since the packages may come in the same run.
-LIBB2 = $(if $(findstring /,$(shell $(CC) -print-file-name=libb2.a)),-l:libb2.a,-lb2)
-LIBS = $(LIBB2) -lkissfft-float -lzip -lm -ldl -pthread
+LIBS = -lsodium -lkissfft-float -lzip -lm -ldl -pthread
 
 # ---- What there is: every file in its folder is found by itself ----
 
@@ -153,7 +151,7 @@ help:
 
 # ---- Debian packages ----
 
-PACKAGES_build := libb2-dev libkissfft-dev libopenblas-dev libzip-dev
+PACKAGES_build := libkissfft-dev libopenblas-dev libsodium-dev libzip-dev
 PACKAGES_check := g++ libcmocka-dev mandoc
 PACKAGES_clang := clang libclang-rt-dev
 PACKAGES_lint := clang-format cppcheck shellcheck
@@ -315,7 +313,7 @@ check-faults: all $(FAULTS) $(BUILD)/tests/test_guide_command
 demo: all
 	@PATH="$(abspath $(BUILD))/bin:$$PATH" $(MAKE) --no-print-directory -f pipelines/demo.mk RUN=$(BUILD)/demo
 
-TABLES := main-table ablations efficiency shapelet-table nas unroll
+TABLES := main-table ablations efficiency shapelet-table nas unroll views-table bytes-table cross-table transformer-table
 .PHONY: $(TABLES) $(TABLES:%=show-%)
 $(TABLES) $(TABLES:%=show-%): all
 	@PATH="$(abspath $(BUILD))/bin:$$PATH" $(MAKE) --no-print-directory -f pipelines/$(@:show-%=%).mk \
@@ -368,7 +366,7 @@ check-environments: all $(UNITS) $(FAKE_SO)
 # The sources with one mistake after another: some test must notice each.  Takes hours.
 .PHONY: check-mutants
 check-mutants: | $(HAVE_PACKAGES)
-	@MUTANTS='$(MUTANTS)' JOBS='$(JOBS)' QUICK='$(QUICK)' tests/mutants/run.sh $(BUILD)
+	@MUTANTS='$(MUTANTS)' SAMPLE='$(SAMPLE)' JOBS='$(JOBS)' QUICK='$(QUICK)' tests/mutants/run.sh $(BUILD)
 
 # On a GPU; without one they say so and fail.
 .PHONY: check-cuda bench-cuda

@@ -14,7 +14,8 @@
  *
  * cuDNN is asked for its algorithms in the order that it expects to be fastest, which depends on
  * nothing but the shapes and the GPU; the first that always gives the same bits is taken.  TF32 is
- * not used.  Where cuDNN has nothing to offer for a shape, cuBLAS multiplies tap by tap. */
+ * not used.  Where cuDNN has nothing to offer for a shape, cuBLAS multiplies tap by tap; and so it
+ * does for causal convolutions, which have no halo where their taps lie apart. */
 #include "device.h"
 
 /* Statuses are sorted into thousands since then (is_supported). */
@@ -45,6 +46,12 @@ static size_t halo_of(const struct conv1d_shape *shape)
 static bool is_linear(const struct conv1d_shape *shape)
 {
     return shape->kernel == 1;
+}
+
+/* Its taps are at, or before, the step that they add to. */
+static bool is_causal(const struct conv1d_shape *shape)
+{
+    return shape->dilation > 0 && !is_linear(shape);
 }
 
 /* ---- Kernels ---- */
@@ -100,6 +107,20 @@ KERNEL fill_bias_kernel(size_t rows, size_t columns, const float *bias, float *o
         for (EACH_ROW(row, rows))
             for (EACH(c, columns))
                 out[row * columns + c] = bias[c];
+    }
+}
+
+/* out (count, steps, columns) = in some steps later, with zeros in front. */
+KERNEL delay_kernel(size_t count, size_t steps, size_t columns, size_t delay, const float *in,
+                    size_t in_sample, float *out)
+{
+    THREADS
+    {
+        for (EACH_PLANE(n, count))
+            for (EACH_ROW(t, steps))
+                for (EACH(c, columns))
+                    out[(n * steps + t) * columns + c] =
+                        t >= delay ? in[n * in_sample + (t - delay) * columns + c] : 0.0f;
     }
 }
 
@@ -163,7 +184,7 @@ static void pack(const struct conv1d_shape *shape, const float *weight, const fl
     size_t taps = taps_of(shape), empty = taps - kernel;
 
     if (forward) {
-        LAUNCH(pack_bias_kernel, along(outs), LINE, outs, shape->outputs, bias, forward);
+        LAUNCH(pack_bias_kernel, along(outs), LINE, outs, bias ? shape->outputs : 0, bias, forward);
         LAUNCH(pack_kernel, across(ins, outs * taps, 1), dim3(WIDE, HIGH), outs, taps, ins,
                shape->outputs, shape->inputs, of_output, of_input, false, empty, weight,
                forward + round_up(outs));
@@ -190,8 +211,9 @@ static void unpack(const struct conv1d_shape *shape, const float *from, float *d
 
     LAUNCH(unpack_kernel, across(shape->inputs, shape->outputs * kernel, 1), dim3(WIDE, HIGH),
            shape->outputs, kernel, shape->inputs, taps_of(shape), ins, from, dweight);
-    LAUNCH(pack_bias_kernel, along(shape->outputs), LINE, shape->outputs, shape->outputs,
-           from + taps_of(shape) * ins * shape->output_stride, dbias);
+    if (dbias)
+        LAUNCH(pack_bias_kernel, along(shape->outputs), LINE, shape->outputs, shape->outputs,
+               from + taps_of(shape) * ins * shape->output_stride, dbias);
 }
 
 /* ---- Plans of cuDNN ---- */
@@ -373,6 +395,78 @@ static void add_weights(const struct product *p, const float *x, const float *dy
     }
 }
 
+/* ---- Causal convolutions ---- */
+
+/* Steps from the one that tap k of a causal convolution sees to the one that it adds to. */
+static size_t delay_of(const struct conv1d_shape *shape, size_t k)
+{
+    return (shape->kernel - 1 - k) * shape->dilation;
+}
+
+/* y += x * w, tap by tap for all samples. */
+static void convolve_causally(const struct conv1d_shape *shape, size_t count, const float *x,
+                              const float *w, float *y, size_t y_sample)
+{
+    size_t steps = shape->steps, ins = shape->input_stride, outs = shape->output_stride;
+    size_t taps = taps_of(shape), empty = taps - shape->kernel;
+    const float one = 1.0f;
+
+    for (size_t k = 0; k < shape->kernel; k++) {
+        size_t delay = delay_of(shape, k);
+
+        if (delay < steps)
+            CUBLAS(cublasSgemmStridedBatched(
+                cuda_cublas(), CUBLAS_OP_T, CUBLAS_OP_N, (int)outs, (int)(steps - delay), (int)ins,
+                &one, w + (k + empty) * ins, (int)(taps * ins), 0, x, (int)ins,
+                (long long)shape->input_sample, &one, y + delay * outs, (int)outs,
+                (long long)y_sample, (int)count));
+    }
+}
+
+/* dx = beta dx + the gradient of the input, by weights that are turned round (pack).  The last tap,
+ * which has no delay, comes first: it reaches all steps. */
+static void convolve_causally_back(const struct conv1d_shape *shape, size_t count, const float *dy,
+                                   const float *w, float beta, float *dx)
+{
+    size_t steps = shape->steps, ins = shape->input_stride, outs = shape->output_stride;
+    size_t taps = taps_of(shape);
+    const float one = 1.0f;
+
+    for (size_t i = 0; i < shape->kernel; i++) {
+        size_t delay = i * shape->dilation;
+
+        if (delay < steps)
+            CUBLAS(cublasSgemmStridedBatched(
+                cuda_cublas(), CUBLAS_OP_T, CUBLAS_OP_N, (int)ins, (int)(steps - delay), (int)outs,
+                &one, w + i * outs, (int)(taps * outs), 0, dy + delay * outs, (int)outs,
+                (long long)shape->output_gradient_sample, i ? &one : &beta, dx, (int)ins,
+                (long long)(steps * ins), (int)count));
+    }
+}
+
+/* Adds to dw the gradient of the weights: one product for each tap, of all steps of all samples, x
+ * being delayed.  dy is dense. */
+static void add_weights_causally(const struct conv1d_shape *shape, size_t count, const float *x,
+                                 const float *dy, float *dw)
+{
+    size_t steps = shape->steps, ins = shape->input_stride, outs = shape->output_stride;
+    size_t taps = taps_of(shape), empty = taps - shape->kernel;
+    float *delayed = (float *)cuda_scratch(SCRATCH_INPUT, count * steps * ins * sizeof *delayed);
+    const float one = 1.0f;
+
+    for (size_t k = 0; delayed && k < shape->kernel; k++) {
+        size_t delay = delay_of(shape, k);
+
+        if (delay >= steps)
+            continue;
+        LAUNCH(delay_kernel, across(ins, steps, count), dim3(WIDE, HIGH), count, steps, ins, delay,
+               x, shape->input_sample, delayed);
+        CUBLAS(cublasSgemm(cuda_cublas(), CUBLAS_OP_N, CUBLAS_OP_T, (int)ins, (int)outs,
+                           (int)(count * steps), &one, delayed, (int)ins, dy, (int)outs, &one,
+                           dw + (k + empty) * ins, (int)(taps * ins)));
+    }
+}
+
 /* ---- Functions ---- */
 
 /* out = rows of in x weights^T, both (., ins): row-major products told to cuBLAS, which counts
@@ -424,7 +518,9 @@ static void forward(const struct conv1d_shape *shape, size_t count, const float 
     size_t ins = shape->input_stride, outs = shape->output_stride;
     const float *weights = panel_ + round_up(outs);
     struct product product = {false, count, steps + 2 * halo, steps, taps_of(shape), 0, ins, outs};
-    const float *x = dense(count, steps, halo, ins, shape->input_sample, in, SCRATCH_INPUT);
+    const float *x = is_causal(shape)
+                         ? in
+                         : dense(count, steps, halo, ins, shape->input_sample, in, SCRATCH_INPUT);
     float *y = dense_output(count, steps * outs, shape->output_sample, out);
 
     if (!x || !y)
@@ -435,6 +531,8 @@ static void forward(const struct conv1d_shape *shape, size_t count, const float 
         CUDA(cudaMemsetAsync(y, 0, rows * outs * sizeof *y, cuda_stream()));
     if (is_linear(shape))
         multiply(shape, rows, x, weights, y);
+    else if (is_causal(shape))
+        convolve_causally(shape, count, x, weights, y, steps * outs);
     else
         convolve(&product, x, weights, 1.0f, y);
     done(count, steps * outs, shape->output_sample, y, add, out);
@@ -446,8 +544,9 @@ static void backward_input(const struct conv1d_shape *shape, size_t count, const
     size_t ins = shape->input_stride, outs = shape->output_stride, halo = halo_of(shape);
     size_t steps = shape->steps;
     struct product product = {false, count, steps + 2 * halo, steps, taps_of(shape), 0, outs, ins};
-    const float *dy =
-        dense(count, steps, halo, outs, shape->output_gradient_sample, dout, SCRATCH_INPUT);
+    const float *dy = is_causal(shape) ? dout
+                                       : dense(count, steps, halo, outs,
+                                               shape->output_gradient_sample, dout, SCRATCH_INPUT);
     float *dx = dense_output(count, steps * ins, shape->input_gradient_sample, din);
     const float one = 1.0f, beta = add && dx == din ? 1.0f : 0.0f;
 
@@ -456,6 +555,8 @@ static void backward_input(const struct conv1d_shape *shape, size_t count, const
     if (is_linear(shape))
         CUBLAS(cublasSgemm(cuda_cublas(), CUBLAS_OP_N, CUBLAS_OP_N, (int)ins, (int)(count * steps),
                            (int)outs, &one, panel_, (int)ins, dy, (int)outs, &beta, dx, (int)ins));
+    else if (is_causal(shape))
+        convolve_causally_back(shape, count, dy, panel_, beta, dx);
     else
         convolve(&product, dy, panel_, beta, dx);
     done(count, steps * ins, shape->input_gradient_sample, dx, add, din);
@@ -476,10 +577,13 @@ static void add_bias_gradient(size_t rows, size_t columns, const float *dout, fl
 static void backward_weight(const struct conv1d_shape *shape, size_t count, const float *in,
                             const float *dout, bool bias, float *to)
 {
-    size_t ins = shape->input_stride, outs = shape->output_stride, halo = halo_of(shape);
+    bool causal = is_causal(shape);
+    size_t ins = shape->input_stride, outs = shape->output_stride;
+    size_t halo = causal ? 0 : halo_of(shape);
     size_t steps = shape->steps, width = steps + 2 * halo, taps = taps_of(shape);
     struct product product = {true, count, width, width, taps, halo, ins, outs};
-    const float *x = dense(count, steps, halo, ins, shape->input_sample, in, SCRATCH_INPUT);
+    const float *x =
+        causal ? in : dense(count, steps, halo, ins, shape->input_sample, in, SCRATCH_INPUT);
     const float *dy =
         dense(count, steps, halo, outs, shape->output_gradient_sample, dout, SCRATCH_OUTPUT);
     const float one = 1.0f;
@@ -490,6 +594,8 @@ static void backward_weight(const struct conv1d_shape *shape, size_t count, cons
         CUBLAS(cublasSgemm(cuda_cublas(), CUBLAS_OP_N, CUBLAS_OP_T, (int)ins, (int)outs,
                            (int)(count * steps), &one, x, (int)ins, dy, (int)outs, &one, to,
                            (int)ins));
+    else if (causal)
+        add_weights_causally(shape, count, x, dy, to);
     else
         add_weights(&product, x, dy, to);
     if (bias) /* the halo adds nothing */

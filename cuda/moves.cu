@@ -54,6 +54,23 @@ KERNEL copy_rows_kernel(size_t count, size_t columns, const float *in, size_t in
     }
 }
 
+KERNEL move_steps_kernel(size_t count, size_t steps, size_t columns, const float *in,
+                         size_t in_sample, size_t in_stride, bool add, float *out,
+                         size_t out_sample, size_t out_stride)
+{
+    THREADS
+    {
+        for (EACH_PLANE(n, count))
+            for (EACH_ROW(t, steps))
+                for (EACH(c, columns)) {
+                    float value = in[n * in_sample + t * in_stride + c];
+                    float *to = &out[n * out_sample + t * out_stride + c];
+
+                    *to = add ? *to + value : value;
+                }
+    }
+}
+
 KERNEL gather_kernel(size_t count, size_t words, const unsigned *in, const size_t *order,
                      const size_t *batch, size_t size, unsigned *out)
 {
@@ -203,6 +220,14 @@ static void add_rows(size_t count, size_t columns, const float *in, size_t in_sa
     cuda_move_rows(count, columns, in, in_sample, out, out_sample, true);
 }
 
+static void move_steps(size_t count, size_t steps, size_t columns, const float *in,
+                       size_t in_sample, size_t in_stride, bool add, float *out, size_t out_sample,
+                       size_t out_stride)
+{
+    LAUNCH(move_steps_kernel, across(columns, steps, count), dim3(WIDE, HIGH), count, steps,
+           columns, in, in_sample, in_stride, add, out, out_sample, out_stride);
+}
+
 static void gather(size_t count, size_t words, const void *in, const size_t *order,
                    const size_t *batch, size_t size, void *out)
 {
@@ -260,6 +285,7 @@ void cuda_fill_moves(struct backend *backend)
     backend->transpose = transpose;
     backend->copy_rows = copy_rows;
     backend->add_rows = add_rows;
+    backend->move_steps = move_steps;
     backend->gather = gather;
     backend->combine = combine;
     backend->count = count_up;

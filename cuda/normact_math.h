@@ -18,6 +18,17 @@ struct normact_call {
     float *dgamma, *dbeta; /* norm=layer: (steps, stride), added to */
 };
 
+/* The normal distribution. */
+DEVICE float normal_integral(float x)
+{
+    return 0.5f * erfcf(x * -0.70710678f);
+}
+
+DEVICE float normal_density(float x)
+{
+    return 0.39894228f * expf(-0.5f * x * x);
+}
+
 /* y = act(a); what is not a number stays so. */
 DEVICE float activate(enum activation act, float a)
 {
@@ -28,6 +39,8 @@ DEVICE float activate(enum activation act, float a)
 
         return a > 0.0f ? share : e * share;
     }
+    if (act == ACTIVATION_GELU)
+        return a * normal_integral(a);
     return a <= 0.0f ? (act == ACTIVATION_RELU ? 0.0f : a * 0.01f) : a;
 }
 
@@ -38,6 +51,8 @@ DEVICE float times_slope(enum activation act, float x, float a, float y)
         return x;
     if (act == ACTIVATION_SIGMOID)
         return x * y * (1.0f - y);
+    if (act == ACTIVATION_GELU)
+        return x * (normal_integral(a) + a * normal_density(a));
     return a > 0.0f ? x : (act == ACTIVATION_RELU ? 0.0f : x * 0.01f);
 }
 
@@ -221,8 +236,14 @@ DEVICE struct gradient gradient_at(const struct normact_call *call, const struct
 
     out.da = slope_at(call, lane, window, call->dp, t, w);
     out.rda = slope_at(call, lane, window, call->rdp, t, w);
-    if (call->normact.shape.act == ACTIVATION_SIGMOID) /* the others are straight lines */
+    if (call->normact.shape.act == ACTIVATION_SIGMOID)
         out.rda += out.da * (1.0f - y - y) * ra;
+    if (call->normact.shape.act == ACTIVATION_GELU) { /* the others are straight lines */
+        float a = window->a[w], dp = call->dp[at_output_gradient(call, lane, t)];
+
+        out.rda += unpool(call->normact.shape.pool, window, dp, w) * normal_density(a) *
+                   (2.0f - a * a) * ra;
+    }
     return out;
 }
 

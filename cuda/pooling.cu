@@ -1,4 +1,5 @@
-/* Pooling of all steps to one: a thread for each channel of a sample. */
+/* Pooling of all steps to one: a thread for each channel of a sample.  Maxima of three steps: one
+ * for each step, too. */
 #include "device.h"
 
 KERNEL pool_mean_kernel(struct pool_shape shape, size_t count, const float *in, float *out)
@@ -78,6 +79,57 @@ KERNEL pool_backward_kernel(struct pool_shape shape, size_t count, const float *
     }
 }
 
+/* The largest of step t and its neighbours in one channel, the first of equals. */
+DEVICE size_t place_of_max3(const float *x, size_t steps, size_t stride, size_t t)
+{
+    size_t best = t > 0 ? t - 1 : t, end = t + 1 < steps ? t + 1 : t;
+
+    for (size_t i = best + 1; i <= end; i++)
+        if (x[i * stride] > x[best * stride] || x[i * stride] != x[i * stride])
+            best = i;
+    return best;
+}
+
+/* out = of, where in is largest. */
+KERNEL max3_kernel(struct max3_shape shape, size_t count, const float *in, const float *of,
+                   float *out)
+{
+    THREADS
+    {
+        for (EACH_PLANE(n, count))
+            for (EACH_ROW(t, shape.steps))
+                for (EACH(c, shape.stride)) {
+                    const float *x = in + n * shape.input_sample + c;
+                    size_t place = place_of_max3(x, shape.steps, shape.stride, t);
+
+                    out[n * shape.output_sample + t * shape.stride + c] =
+                        of[n * shape.input_sample + place * shape.stride + c];
+                }
+    }
+}
+
+/* Each step asks those around it whether they took it. */
+KERNEL max3_backward_kernel(struct max3_shape shape, size_t count, const float *in,
+                            const float *dout, float *din)
+{
+    THREADS
+    {
+        for (EACH_PLANE(n, count))
+            for (EACH_ROW(t, shape.steps))
+                for (EACH(c, shape.stride)) {
+                    const float *x = in + n * shape.input_sample + c;
+                    const float *d = dout + n * shape.output_gradient_sample + c;
+                    size_t first = t > 0 ? t - 1 : t, end = t + 1 < shape.steps ? t + 1 : t;
+                    float sum = 0;
+
+                    for (size_t i = first; i <= end; i++)
+                        if (place_of_max3(x, shape.steps, shape.stride, i) == t)
+                            sum += d[i * shape.stride];
+                    din[n * shape.input_gradient_sample + t * shape.stride + c] = sum;
+                }
+    }
+}
+
 static void pool_steps(const struct pool_shape *shape, size_t count, const float *in,
                        int32_t *index, float *out)
 {
@@ -107,8 +159,30 @@ static void pool_steps_tangent(const struct pool_shape *shape, size_t count, con
         LAUNCH(pool_mean_kernel, grid, block, *shape, count, rin, rout);
 }
 
+static void max3_tangent(const struct max3_shape *shape, size_t count, const float *in,
+                         const float *rin, float *rout)
+{
+    LAUNCH(max3_kernel, across(shape->stride, shape->steps, count), dim3(WIDE, HIGH), *shape, count,
+           in, rin, rout);
+}
+
+static void max3(const struct max3_shape *shape, size_t count, const float *in, float *out)
+{
+    max3_tangent(shape, count, in, in, out);
+}
+
+static void max3_backward(const struct max3_shape *shape, size_t count, const float *in,
+                          const float *dout, float *din)
+{
+    LAUNCH(max3_backward_kernel, across(shape->stride, shape->steps, count), dim3(WIDE, HIGH),
+           *shape, count, in, dout, din);
+}
+
 void cuda_fill_pooling(struct backend *backend)
 {
+    backend->max3 = max3;
+    backend->max3_backward = max3_backward;
+    backend->max3_tangent = max3_tangent;
     backend->pool_steps = pool_steps;
     backend->pool_steps_backward = pool_steps_backward;
     backend->pool_steps_tangent = pool_steps_tangent;

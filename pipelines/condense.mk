@@ -3,7 +3,7 @@
 #     make -f pipelines/condense.mk DATA=data/har RUN=run/har SPC=10 SEED=1
 #
 # DATA holds train.npy, val.npy and test.npy, standardised (sc-split, sc-scale).  Every stage is a file
-# in RUN: change an option or DATA, or throw a file away, and only what depends on it is made again.
+# in RUN: change an option or DATA, or remove a file, and only what depends on it is made again.
 # The programs are taken from PATH.  `make -f pipelines/condense.mk ... table` prints the result.
 
 # Figures have a decimal point: awk and sort would go by the language of the user.
@@ -23,6 +23,7 @@ SHAPELETS ?= -k 120 --gain one --select diverse
 TEACHER ?= --steps 2000
 SYNTH ?=
 UNROLL ?= --steps 300
+VIEWS ?= --views 4000
 STUDENT ?= --steps 2000
 STUDENT_SHAPELETS ?= --steps 400
 
@@ -30,7 +31,7 @@ T := $(RUN)
 train := $(DATA)/train.npy
 val := $(DATA)/val.npy
 test := $(DATA)/test.npy
-methods := full random random-soft sre2l shapecond random-soft-shapelets shapecond-shapelets unroll-shapelets
+methods := full random random-soft sre2l shapecond views random-soft-shapelets shapecond-shapelets unroll-shapelets
 tables := $(patsubst %,$(T)/%-$(SPC).tsv,$(filter-out full,$(methods))) $(T)/full.tsv
 evaluate = sc-eval --quiet --seed $(SEED) --seeds $(SEEDS) --validate $(val)
 plain = $(evaluate) $(STUDENT)
@@ -49,13 +50,14 @@ $(T)/$(1).options:
 	@mkdir -p $$(@D)
 	@printf '%s\n' '$$(subst ','\'',$$(strip $$($(1)) $$(SEED)))' >$$@
 endef
-$(foreach name,DATA PRUNE SHAPELETS TEACHER SYNTH UNROLL STUDENT STUDENT_SHAPELETS SEEDS,$(eval $(call remember,$(name))))
+$(foreach name,DATA PRUNE SHAPELETS TEACHER SYNTH UNROLL VIEWS STUDENT STUDENT_SHAPELETS SEEDS,$(eval $(call remember,$(name))))
 $(T)/pool.slp $(T)/teacher.tch $(T)/plain.tch: $(T)/DATA.options
 $(T)/pool.slp: $(T)/PRUNE.options $(T)/SHAPELETS.options
 $(T)/teacher.tch $(T)/plain.tch: $(T)/TEACHER.options
 $(T)/shapecond-$(SPC).npy $(T)/chosen-$(SPC).npy $(T)/sre2l-$(SPC).npy: $(T)/SYNTH.options
 $(T)/unroll-$(SPC).npy: $(T)/UNROLL.options
-$(patsubst %,$(T)/%-$(SPC).tsv,random random-soft sre2l shapecond): $(T)/STUDENT.options $(T)/SEEDS.options
+$(T)/views-$(SPC).npy: $(T)/VIEWS.options
+$(patsubst %,$(T)/%-$(SPC).tsv,random random-soft sre2l shapecond views): $(T)/STUDENT.options $(T)/SEEDS.options
 $(patsubst %,$(T)/%-shapelets-$(SPC).tsv,random-soft shapecond unroll): $(T)/STUDENT_SHAPELETS.options $(T)/SEEDS.options
 
 $(T)/pool.slp: $(train)
@@ -69,9 +71,12 @@ $(T)/plain.tch: $(train) $(val)
 
 $(T)/shapecond-$(SPC).npy: $(train) $(T)/teacher.tch $(T)/pool.slp
 	sc-synth $(SYNTH) --spc $(SPC) --seed $(SEED) --teacher $(T)/teacher.tch --shapelets $(T)/pool.slp -o $@ $<
-# What is refined are the series that ShapeCond starts from.
+# Ridge-selected real series: what shapecond adds labelled views to, for any model, or refines, for students
+# with shapelets.
 $(T)/chosen-$(SPC).npy: $(train) $(T)/teacher.tch $(T)/pool.slp
 	sc-synth $(SYNTH) --steps 0 --spc $(SPC) --seed $(SEED) --teacher $(T)/teacher.tch --shapelets $(T)/pool.slp -o $@ $<
+$(T)/views-$(SPC).npy: $(T)/chosen-$(SPC).npy $(T)/plain.tch
+	sc-views $(VIEWS) --seed $(SEED) --teacher $(T)/plain.tch -o $@ $<
 $(T)/unroll-$(SPC).npy: $(train) $(T)/chosen-$(SPC).npy $(T)/pool.slp
 	sc-match --method unroll $(UNROLL) --seed $(SEED) --from $(T)/chosen-$(SPC).npy --shapelets $(T)/pool.slp -o $@ $<
 $(T)/sre2l-$(SPC).npy: $(train) $(T)/plain.tch
@@ -89,6 +94,8 @@ $(T)/sre2l-$(SPC).tsv: $(T)/sre2l-$(SPC).npy $(test) $(val)
 	$(plain) $< $(test) -o $@
 $(T)/shapecond-$(SPC).tsv: $(T)/shapecond-$(SPC).npy $(test) $(val)
 	$(plain) $< $(test) -o $@
+$(T)/views-$(SPC).tsv: $(T)/views-$(SPC).npy $(test) $(val)
+	$(plain) $< $(test) -o $@
 $(T)/random-soft-shapelets-$(SPC).tsv: $(T)/random-$(SPC).npy $(T)/pool.slp $(test) $(val)
 	$(seeing) $< $(test) -o $@
 $(T)/shapecond-shapelets-$(SPC).tsv: $(T)/shapecond-$(SPC).npy $(T)/pool.slp $(test) $(val)
@@ -105,6 +112,7 @@ table: $(tables)
 	             name["random-soft"] = "the same, soft labels of the teacher"; \
 	             name["sre2l"] = "$(SPC) per class by SRe2L"; \
 	             name["shapecond"] = "$(SPC) per class by ShapeCond"; \
+	             name["views"] = "$(SPC) ridge-selected per class, labelled views"; \
 	             name["random-soft-shapelets"] = "real, soft labels, student with shapelets"; \
 	             name["shapecond-shapelets"] = "ShapeCond, student with shapelets"; \
 	             name["unroll-shapelets"] = "refined for students with shapelets (unroll)" } \

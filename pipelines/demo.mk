@@ -1,37 +1,43 @@
-# What `make demo` runs: TwoPatterns, generated, from raw series to a condensed set, its accuracy beside
-# that of all data, of random selection and of SRe2L, and a picture.  The commands are shown as they run.
+# What `make demo` runs: TwoPatterns, generated, from raw series to condensed datasets, their accuracy beside that of all
+# data, and a picture.  The commands are shown as they run.
 RUN ?= build/demo
-DATA := $(RUN)/data
-SPC := 10
-SEEDS := 3
-SHAPELETS := --lengths 10,20,30 --window 20 -k 60 --gain one --select diverse --quiet
-TEACHER := --steps 800 --quiet
-SYNTH := --quiet
-UNROLL := --steps 60 --quiet
-STUDENT := --steps 1500
-STUDENT_SHAPELETS := --steps 400
+DATA :=
+DATASETS := two-patterns
+SPCS := 10
+SEEDS := 2
+METHODS := random random-soft sre2l shapecond ridge+2000
+SHOW_COMMANDS := 1
+SPLIT := --train 1000 --val 500 --test rest
+PRUNE := --ratio 0.7
+SHAPELETS := -k 60 --gain one --select diverse
+CANDIDATES := --lengths 10,20,30 --window 20
+TEACHER := --steps 800
+SRE2L := --steps 500
+STUDENT := --steps 1000
+STUDENT_views := --steps 1000
 
 .PHONY: demo
-demo: picture
+demo:
+include $(dir $(lastword $(MAKEFILE_LIST)))rules.mk
 
-include pipelines/condense.mk
+cmd_generate = sc-gen two-patterns --count 3000 --seed 1 -o $@
+$(RUN)/data/two-patterns.npy: FORCE
+	+$(call if_changed,generate)
 
-.PHONY: picture
-picture: table $(RUN)/condensed.svg
+condensed := $(S)/two-patterns/10/0/ridge+2000.npy
+cmd_picture = sc-plot --over $(S)/two-patterns/train.npy --shapelets $(S)/two-patterns/pool.slp --columns 4 --behind 10 \
+  --title 'TwoPatterns: 10 condensed series per class (4 shown)' -o $@ $(condensed)
+$(RUN)/condensed.svg: $$(call needs,picture) FORCE
+	+$(call if_changed,picture)
+
+demo: $(call full_rows,cnn) $(call rows_of,$(METHODS),cnn) $(RUN)/condensed.svg
 	@echo
-	@echo "The condensed series over real ones, with their shapelets: $(RUN)/condensed.svg"
-	@echo "The condensed set: $(RUN)/unroll-$(SPC).npy"
-
-$(RUN)/raw.npy:
-	@mkdir -p $(@D)
-	sc-gen two-patterns --count 3000 --seed 1 -o $@
-$(RUN)/raw-train.npy $(RUN)/raw-val.npy $(RUN)/raw-test.npy &: $(RUN)/raw.npy
-	sc-split --train 1000 --val 500 --test rest --seed 1 --quiet -o $(RUN)/raw $<
-$(DATA)/train.npy $(DATA)/scale.npy &: $(RUN)/raw-train.npy
-	@mkdir -p $(DATA)
-	sc-scale $< --save $(DATA)/scale.npy -o $(DATA)/train.npy
-$(DATA)/val.npy $(DATA)/test.npy: $(DATA)/%.npy: $(RUN)/raw-%.npy $(DATA)/scale.npy
-	sc-scale $< --with $(DATA)/scale.npy -o $@
-$(RUN)/condensed.svg: $(RUN)/unroll-$(SPC).npy $(DATA)/train.npy $(RUN)/pool.slp
-	sc-plot $< --over $(DATA)/train.npy --shapelets $(RUN)/pool.slp --columns 4 --behind 10 \
-	  --title "TwoPatterns: $(SPC) condensed series per class (4 shown)" -o $@
+	@$(call pivot,-v rows=name -v facts='bytes training' -v columns=kind -v values='accuracy ratio' \
+	  -v select='per=full 10;name=all $(METHODS);kind=plain;network=cnn')
+	@echo
+	@echo 'Accuracy of students that see nothing but the dataset, in %; ratio to that of all data; training: of one student.'
+	@echo 'random: real series; random-soft: with the logits of a teacher; ridge+2000: what shapecond makes, real series and'
+	@echo '2000 labelled views of them (sc-views).'
+	@echo
+	@echo 'The condensed series over real ones, with their shapelets: $(RUN)/condensed.svg'
+	@echo 'The condensed dataset: $(condensed)'

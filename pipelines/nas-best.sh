@@ -3,11 +3,11 @@
 # FOLDER holds a table of sc-eval for each network, named for it; prints its description.  Of equals the
 # first by name.
 set -eu
-for table in "$1"/*.tsv; do
+for table in "$1"/*.try; do
     awk -v table="$table" '$1 == "mean" { print $2, table }' "$table"
 done | sort -k 1,1rn -k 2,2 | awk 'NR == 1 {
     sub(/.*\//, "", $2)
-    sub(/\.tsv$/, "", $2)
+    sub(/\.try$/, "", $2)
     gsub(/-/, "=", $2)
     gsub(/_/, " ", $2)
     print "cnn " $2

@@ -1,21 +1,16 @@
-# Searching a network with condensed sets instead of all data: 432 networks learn from each condensed set, the
-# one that does best on the validation set learns from all data, and its accuracy on the test set counts.
+# Searching a network with condensed datasets instead of all data: 432 networks learn from each, the one that does best
+# on the validation data is trained on all data, and its accuracy on the test data counts:
 #     make nas METHODS='random-soft shapecond' -j2
-#     make nas METHODS=shapecond WIDTHS='32 64'               a smaller search
-# METHODS may also have full: the search with all data that condensation is meant to save (days).
+#     make nas METHODS=shapecond WIDTHS='32 64'                   a smaller search
+# METHODS may have all: the search with all data that condensation is meant to save (days).
 
 .PHONY: nas show
 nas:
-
 PREFER := HAR
 SPCS ?= 10
-METHODS ?= random random-soft sre2l shapecond
-wanted := $(METHODS)
-override METHODS := $(filter-out full,$(METHODS))
-include $(dir $(lastword $(MAKEFILE_LIST)))stages.mk
-ifneq ($(words $(SETS)) $(words $(SPCS)),1 1)
-$(error nas searches with one set and one number of series per class: SETS=NAME SPCS=N)
-endif
+METHODS ?= random random-soft sre2l shapecond ridge+4000
+include $(dir $(lastword $(MAKEFILE_LIST)))rules.mk
+$(call check_methods,$(filter-out all,$(METHODS)))
 
 DEPTHS ?= 2 3 4
 WIDTHS ?= 32 64 128 256
@@ -32,26 +27,40 @@ networks := $(call cross,$(DEPTHS:%=depth-%),$(WIDTHS:%=width-%))
 networks := $(call cross,$(networks),$(NORMS:%=norm-%))
 networks := $(call cross,$(networks),$(ACTIVATIONS:%=act-%))
 networks := $(call cross,$(networks),$(POOLINGS:%=pool-%))
-describe = cnn $(subst -,=,$(subst _, ,$(1)))
 
-# $(call search,SET,METHOD,SERIES,OPTIONS)
-N = $(T)/nas/$(SPCS)/$(2)
-try = sc-eval --quiet $(4) --seeds 1 --network '$(call describe,$(net))'
-define search
-$(foreach net,$(networks),$(call step,$(N)/$(net).tsv,$(3) $(T)/val.npy,$(try) -o $(N)/$(net).tsv $(3) $(T)/val.npy))
-$(call step,$(N).best,$(networks:%=$(N)/%.tsv),$(PIPELINES)nas-best.sh $(N) >$(N).best)
-$(call step,$(N).tch,$(N).best $(lessons) $(T)/val.npy,\
-  xargs -I NETWORK $(teach) --network NETWORK -o $(N).tch $(lessons) <$(N).best)
-$(call step,$(N).tsv,$(N).tch $(T)/test.npy,$(judge) $(N).tch -o $(N).tsv $(T)/test.npy)
-endef
-$(eval $(call set_steps,$(SETS))$(call expert_steps,$(SETS))$(call method_steps,$(SETS),$(SPCS),$(METHODS)))
-$(foreach m,$(METHODS),$(eval $(call search,$(SETS),$(m),$(call condensed,$(SETS),$(SPCS),$(m),0),$(NAS_STUDENT))))
-$(if $(filter full,$(wanted)),$(eval $(call search,$(SETS),full,$(call lessons,$(SETS)),$(NAS_FULL))))
+# METHOD.nas/NETWORK.try: a network of the search.  METHOD.nas is its folder.
+searched = $(patsubst %.nas,%,$(patsubst $(S)/%/,%,$(dir $@)))
+searched_with = $(if $(filter all,$(notdir $(searched))),$(lessons),$(S)/$(searched).npy)
+described = 'cnn $(subst -,=,$(subst _, ,$(notdir $*)))'
+cmd_try = sc-eval --quiet $(if $(filter all,$(notdir $(searched))),$(NAS_FULL),$(NAS_STUDENT)) --seeds 1 \
+  --network $(described) -o $@ $(searched_with) $(T)/val.npy
+$(S)/%.try: $$(call needs,try) FORCE
+	+$(call if_changed,try)
 
-render = awk -f $(PIPELINES)table.awk -f $(PIPELINES)nas.awk -v folder=$(RUN)/$(SETS)/nas/$(SPCS) -v spc=$(SPCS) \
-  -v methods='$(wanted)' -v networks=$(words $(networks)) -v label='$(call label,$(SETS))' \
-  -v paper=$(PIPELINES)paper/nas.tsv -v paper_applies=$(and $(filter HAR,$(SETS)),$(filter 10,$(SPCS)))
-nas: $(wanted:%=$(RUN)/$(SETS)/nas/$(SPCS)/%.tsv)
-	@$(render)
+cmd_best = $(PIPELINES)nas-best.sh $(basename $@).nas >$@
+tries = $(networks:%=$(S)/$*.nas/%.try)
+$(S)/%.best: $$(tries) FORCE
+	+$(call if_changed,best)
+cmd_found = xargs -I NETWORK sc-teacher --quiet $(call of,TEACHER) --seed $(SEED) --validate $(T)/val.npy --network NETWORK \
+  -o $@ $(lessons) <$(S)/$*.best
+$(S)/%.found: $(S)/%.best $$(lessons) $$(T)/val.npy FORCE
+	+$(call if_changed,found)
+cmd_nas_score = sc-eval --quiet --teacher $(S)/$*.found -o $@ $(T)/test.npy
+$(S)/%.nas.tsv: $$(call needs,nas_score) FORCE
+	+$(call if_changed,nas_score)
+# The seconds of a row are those of the search.
+cmd_nas_row = $(PIPELINES)row.sh $(S)/$*.nas.tsv $(searched_data) $(S)/$*.best - $(dataset) $(SEED) $(per) $(method) \
+  $(or $(variant),-) $(repeat) $(or $(views),0) "$$(tr ' ' _ <$(S)/$*.best)" nas >$@
+searched_data = $(if $(filter all,$(method)),$(T)/train.npy,$(S)/$*.npy)
+$(S)/%.nas.row: name = $(notdir $*)
+$(S)/%.nas.row: $(S)/%.nas.tsv $(S)/%.best FORCE
+	+$(call if_changed,nas_row)
+
+print = $(call pivot,-v rows='dataset per name network' -v columns=kind -v values='accuracy seconds' -v paper=$(PIPELINES)paper/nas.tsv \
+  -v select='dataset=$(DATASETS);per=$(SPCS_OF_ALL);name=$(METHODS);kind=nas paper;split=$(SPLITS)')
+nas: $(call rows_of,$(METHODS),nas)
+	@$(print)
+	@echo
+	@echo 'Accuracy on the test data in % of the network found, trained on all data; seconds of condensing and searching.'
 show:
-	@$(render)
+	@$(print)

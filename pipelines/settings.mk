@@ -1,28 +1,31 @@
-# Settings of all tables, in one place.  Each can be given on the command line, for all sets alike:
-#     make main-table SETS=HAR SPCS='1 5' STUDENT='--steps 500'
-# or here for one set, as SET_NAME; what is not said for a set is taken from the general one.
+# Settings of all tables, in one place.  Each can be given on the command line, for all datasets alike:
+#     make main-table DATASETS=HAR SPCS='1 5' STUDENT='--steps 500'
+# or here for one dataset, as DATASET_NAME; what is not said for a dataset is taken from the general one.
 
-# Where the data is, one folder for each set, and where everything is made.
+# Where the data is, one folder for each dataset, and where everything is made.
 DATA ?= ../shared/data
 RUN ?= build/tables
 
-# Seed of the split, the search for shapelets and the teachers; how often each set is condensed anew
-# (with another seed), and how many students learn from each.
+# Seed of the split, of the shapelets and of the teachers: part of the path of everything, so that several splits
+# live side by side.  SPLITS: those that a table averages.
 SEED ?= 1
+SPLITS ?= $(SEED)
+# How often each dataset is condensed (with the seeds 0, 1, ...), and how many students learn from each.
 REPEATS ?= 1
 SEEDS ?= 5
-# plain: a student that gets nothing but the condensed set; shapelets: one that sees the distances to
-# the shapelets of the pool, too, as in the published code.
+# plain: students that get nothing but the condensed dataset; shapelets: they see the distances to the
+# shapelets of the pool, too, as in the published code.
 STUDENTS ?= plain shapelets
+NETWORKS ?= cnn
 SPCS ?= 1 5 10
 
 # ---- The stages: what is not said is as the programs choose it ----
 
 IMPORT ?=
 SPLIT ?= --train 0.6 --val 0.2 --test rest
-# How the teachers' training set is balanced; no: not at all.
+# How the teachers' training data is balanced; no: not at all.
 BALANCE ?= --method copy
-# Of which series shapelets are found, how many and how chosen, and which candidates there are.
+# In which series shapelets are searched, how many and how chosen, and which candidates there are.
 PRUNE ?= --ratio 0.7
 SHAPELETS ?= -k 120 --gain one --select diverse
 CANDIDATES ?=
@@ -40,12 +43,15 @@ MTT ?= --steps 200
 CONDTSC ?= --steps 100
 UNROLL ?= --steps 300
 EXPERTS ?= --count 20 --epochs 6
-# All students alike; STUDENT_plain and STUDENT_shapelets add to it for one kind, STUDENT_METHOD for the sets of
-# one method, such as STUDENT_random.
+# Labelled views, the same for all methods: +N adds N of them, +keptN N that keep their labels.
+VIEWS ?=
+# All students alike; STUDENT_views adds to it for datasets with views, STUDENT_METHOD for those of one method,
+# STUDENT_plain and STUDENT_shapelets for one kind, STUDENT_NETWORK for one network.
 STUDENT ?= --steps 1000
+STUDENT_views ?= --steps 2000
 STUDENT_shapelets ?= --steps 400
 
-# ---- The sets: the paper's splits (in shares where only part of the set is there) ----
+# ---- The datasets: the paper's splits (in shares where only part of the data is there) ----
 
 FacesUCR_SPLIT := --train 1344 --val 457 --test rest
 FacesUCR_CANDIDATES := --lengths 13,26,39 --window 20

@@ -48,7 +48,7 @@ static const struct cli_option options[] = {
      "networks, or one logistic regression on shapelet distances", .choices = classifiers},
     {0, "teacher", "FILE", CLI_FILE, CLI_AT(eval_cli, teacher),
      "train nothing: score this network"},
-    TRAINING_OPTIONS(eval_cli),
+    TRAINING_OPTIONS(eval_cli, " [1000; with views 2000]"),
     {'f', "full", "A", CLI_TEXT, CLI_AT(eval_cli, full),
      "accuracy with all data, in %, for the ratio to it; or a table that sc-eval wrote",
      .reads = true},
@@ -97,6 +97,8 @@ static struct training_cli choose_training(const struct eval_cli *opt, const str
 
     if (training.optimiser == TRAINING_AUTO)
         training.optimiser = small && opt->shapelets.pool ? OPTIMISER_SGD : OPTIMISER_ADAMW;
+    if (training.steps == SIZE_MAX)
+        training.steps = train->views ? 2000 : 1000; /* views take longer to learn */
     if (isnan(training.rate))
         training.rate = student_rate(training.optimiser == OPTIMISER_SGD, soft,
                                      train->dataset.classes, train->dataset.count);
@@ -174,7 +176,7 @@ static void check_usage(const struct eval_cli *opt)
 int main(int argc, char **argv)
 {
     struct eval_cli opt = {
-        .seeds = 5, .temperature = 4, .training = training_defaults(1000, 256, NAN)};
+        .seeds = 5, .temperature = 4, .training = training_defaults(SIZE_MAX, 256, NAN)};
     struct report report = {.full = NAN};
     struct shapelet_pool pool;
     struct feature_source source;
@@ -192,7 +194,7 @@ int main(int argc, char **argv)
     report.students = !opt.teacher && opt.classifier == CLASSIFIER_NETWORK;
     report.count = report.students ? opt.seeds : 1;
     report.first_seed = opt.common.seed;
-    device = device_chosen(opt.device, false);
+    device = device_for_network(opt.device, opt.network, opt.teacher);
     source = shapelets_source(&opt.shapelets, &device, &pool);
     cli_check(examples_read(opt.common.files[opt.common.file_count - 1], NULL, &source, &test));
     report.scores = scores = calloc(report.count, sizeof *scores);

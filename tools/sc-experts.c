@@ -83,7 +83,7 @@ int main(int argc, char **argv)
     cli_check(examples_read(cli_input(&opt.common), opt.labels, &none, &set));
     cli_warn_views(cli_input(&opt.common), &set.dataset);
     cli_check(examples_architecture(&set, opt.network, &opt.experts.architecture));
-    opt.experts.backend = device_chosen(opt.device, false).backend;
+    opt.experts.backend = device_for_network(opt.device, opt.network, NULL).backend;
     opt.experts.seed = opt.common.seed;
     opt.experts.progress = show_epoch;
     opt.experts.torn = say_torn;

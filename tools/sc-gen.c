@@ -4,12 +4,17 @@
 
 #include "common/cli.h"
 #include "data/generate.h"
+#include "data/walks.h"
 
 struct gen_options {
     struct cli_common common;
     struct generate_options set;
     const char *truth;
+    const char *like;
+    size_t per_class;
 };
+
+enum { DEFAULT_PER_CLASS = 10 };
 
 static const struct cli_option options[] = {
     {'n', "count", "N", CLI_SIZE, CLI_AT(gen_options, set.count), "how many series", .low = 1},
@@ -37,12 +42,16 @@ static const struct cli_option options[] = {
      "planted: largest shift of a shapelet from its place", .high = 1e9},
     {0, "amplitude", "A", CLI_REAL, CLI_AT(gen_options, set.amplitude),
      "planted: root mean square of a shapelet", .low = 0, .high = 1e6},
+    {0, "like", "FILE", CLI_FILE, CLI_AT(gen_options, like),
+     "walks: dataset whose channels, length, scale and classes they get", 0},
+    {0, "spc", "N", CLI_SIZE, CLI_AT(gen_options, per_class), "walks: series per class [10]",
+     .low = 1, .high = 1e9},
     {0},
 };
 
 static const struct cli_program program = {
     .name = "sc-gen",
-    .arguments = "two-patterns | cbf | planted",
+    .arguments = "two-patterns | cbf | planted | walks",
     .summary = "Makes a labelled set of series whose classes are known by construction.",
     .example = "sc-gen cbf -n 300 -o train.npy",
     .options = options,
@@ -51,24 +60,59 @@ static const struct cli_program program = {
     .words = true,
 };
 
-static enum generate_kind kind_of(const struct gen_options *opt)
+static const char *const kinds[] = {"two-patterns", "cbf", "planted", "walks"};
+enum { WALKS = GENERATE_PLANTED + 1, KINDS };
+
+static bool planted_options(const struct generate_options *set,
+                            const struct generate_options *usual)
 {
-    static const char *const kinds[] = {"two-patterns", "cbf", "planted"};
+    return set->channels != usual->channels || set->classes != usual->classes ||
+           set->shapelets != usual->shapelets || set->pattern != usual->pattern ||
+           set->jitter != usual->jitter || set->amplitude != usual->amplitude;
+}
+
+static bool pattern_options(const struct generate_options *set,
+                            const struct generate_options *usual)
+{
+    return set->count != usual->count || set->first != usual->first ||
+           set->length != usual->length || set->noise != usual->noise ||
+           set->correlation != usual->correlation || set->imbalance != usual->imbalance;
+}
+
+static int kind_of(const struct gen_options *opt)
+{
     const struct generate_options usual = generate_defaults(), *set = &opt->set;
-    size_t kind = 0;
+    int kind = 0;
 
     if (opt->common.file_count == 0)
-        cli_usage("which set? two-patterns, cbf or planted");
-    while (kind < 3 && strcmp(opt->common.files[0], kinds[kind]) != 0)
+        cli_usage("which set? two-patterns, cbf, planted or walks");
+    while (kind < KINDS && strcmp(opt->common.files[0], kinds[kind]) != 0)
         kind++;
-    if (kind == 3)
-        cli_usage("'%s' is none of: two-patterns, cbf, planted", opt->common.files[0]);
-    if (kind != GENERATE_PLANTED &&
-        (set->channels != usual.channels || set->classes != usual.classes ||
-         set->shapelets != usual.shapelets || set->pattern != usual.pattern ||
-         set->jitter != usual.jitter || set->amplitude != usual.amplitude))
+    if (kind == KINDS)
+        cli_usage("'%s' is none of: two-patterns, cbf, planted, walks", opt->common.files[0]);
+    if (kind != GENERATE_PLANTED && planted_options(set, &usual))
         cli_usage("channels, classes and shapelets can be chosen for planted sets only");
-    return (enum generate_kind)kind;
+    if (kind == WALKS && (pattern_options(set, &usual) || opt->truth))
+        cli_usage("walks take --like, --spc and --seed");
+    if (kind == WALKS && !opt->like)
+        cli_usage("missing option: --like=FILE");
+    if (kind != WALKS && (opt->like || opt->per_class))
+        cli_usage("--like and --spc are for walks");
+    return kind;
+}
+
+static void make_walks(struct gen_options *opt)
+{
+    struct dataset like, walks;
+    size_t per_class = opt->per_class ? opt->per_class : DEFAULT_PER_CLASS;
+    const char *digest;
+
+    cli_check(dataset_read(opt->like, NULL, DATASET_LABELLED, &like));
+    cli_check(walks_make(&like, per_class, opt->common.seed, &walks));
+    digest = like.digest;
+    cli_write_dataset(&opt->common, &walks, &digest, 1);
+    dataset_free(&walks);
+    dataset_free(&like);
 }
 
 static void write_truth(const struct planted_list *truth, const struct dataset *dataset,
@@ -89,9 +133,15 @@ int main(int argc, char **argv)
     struct dataset dataset;
     struct planted_list truth;
     struct output outputs[2];
+    int kind;
 
     cli_parse(argc, argv, &program, &opt);
-    opt.set.kind = kind_of(&opt);
+    kind = kind_of(&opt);
+    if (kind == WALKS) {
+        make_walks(&opt);
+        return 0;
+    }
+    opt.set.kind = (enum generate_kind)kind;
     opt.set.seed = opt.common.seed;
     cli_check(generate(&opt.set, &dataset, &truth));
 

@@ -243,7 +243,7 @@ int main(int argc, char **argv)
 
     cli_parse(argc, argv, &program, &opt);
     check_usage(&opt);
-    opt.match.backend = device_chosen(opt.device, false).backend;
+    opt.match.backend = device_for_network(opt.device, opt.network, NULL).backend;
     source = shapelets_source(&opt.shapelets, NULL, &pool);
     cli_check(examples_read(cli_input(&opt.common), opt.labels, &source, &set));
     check_classes(&set);

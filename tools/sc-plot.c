@@ -25,6 +25,10 @@ static const struct cli_option options[] = {
     {0, "channel", "N", CLI_SIZE, CLI_AT(plot_options, figure.channel), "channel that is drawn"},
     {0, "behind", "N", CLI_SIZE, CLI_AT(plot_options, figure.behind),
      "series of --over behind each panel at most"},
+    {0, "log", NULL, CLI_FLAG, CLI_AT(plot_options, figure.logarithmic),
+     "table: a logarithmic horizontal axis"},
+    {0, "marks", NULL, CLI_FLAG, CLI_AT(plot_options, figure.marks),
+     "table: mark the values, and join them over gaps"},
     {0, "title", "TEXT", CLI_TEXT, CLI_AT(plot_options, figure.title), "headline"},
     {0},
 };

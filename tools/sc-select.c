@@ -108,7 +108,7 @@ int main(int argc, char **argv)
     cli_parse(argc, argv, &program, &opt);
     if (!opt.teacher && (opt.soft || opt.shapelets.pool))
         cli_usage("--%s is of no use without --teacher", opt.soft ? "soft" : "shapelets");
-    device = device_chosen(opt.device, false);
+    device = device_for_network(opt.device, NULL, opt.teacher);
     source = shapelets_source(&opt.shapelets, &device, &pool);
     cli_check(examples_read(cli_input(&opt.common), opt.labels, &source, &all));
     cli_warn_views(cli_input(&opt.common), &all.dataset);

@@ -195,7 +195,7 @@ int main(int argc, char **argv)
     opt.synthesis.rate = NAN;
     cli_parse(argc, argv, &program, &opt);
     check_usage(&opt);
-    device = device_chosen(opt.teacher ? opt.device : DEVICE_CPU, false);
+    device = device_for_network(opt.teacher ? opt.device : DEVICE_CPU, NULL, opt.teacher);
     shapelets_source(&opt.shapelets, &device, &pool);
     if (opt.teacher)
         cli_check(teacher_read(opt.teacher, device.backend, &teacher));

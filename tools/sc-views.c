@@ -8,7 +8,8 @@
 #include "common/progress.h"
 #include "common/shapelets.h"
 #include "base/file.h"
-#include "eval/examples.h"
+#include "eval/labeller.h"
+#include "eval/view_choice.h"
 #include "views/view.h"
 
 struct views_cli {
@@ -18,6 +19,7 @@ struct views_cli {
     struct shapelets_cli shapelets;
     size_t count;
     const char *recipe;
+    const char *validate;
     int bits;
     int device;
     const char *labels;
@@ -34,7 +36,9 @@ static const struct cli_option options[] = {
     SHAPELETS_OPTIONS(views_cli),
     {'m', "views", "M", CLI_SIZE, CLI_AT(views_cli, count), "views to add", .low = 1, .high = 1e9},
     {'r', "recipe", "TEXT", CLI_TEXT, CLI_AT(views_cli, recipe),
-     "how views are made, such as 'shift=0.25 warp=0.2 mix=1'"},
+     "how views are made: gentle, moderate, strong, or words such as 'shift=0.25 mix=1'"},
+    {'v', "validate", "FILE", CLI_FILE, CLI_AT(views_cli, validate),
+     "held-out dataset: try the three recipes and keep the one that a student learns most from"},
     {0, "bits", "N", CLI_CHOICE, CLI_AT(views_cli, bits), "bits of each stored logit",
      .choices = bit_choices},
     DEVICE_OPTION(views_cli),
@@ -53,99 +57,49 @@ static const struct cli_program program = {
     .computes = true,
 };
 
-/* Views are made and labelled this many at a time, so that memory does not grow with their number.
- */
-enum { PART = 4096, MOST_TEACHERS = 64 };
+enum { MOST_TEACHERS = 64, TRIAL_STEPS = 1000 };
 
-/* Who labels: networks, and where the features that they need come from. */
-struct panel {
-    const struct cli_texts *names;
-    struct teacher *teachers;
-    struct feature_source source;
-};
-
-static void read_teachers(const struct device *device, const struct dataset *dataset,
-                          struct panel *panel)
+static void show_progress(size_t done)
 {
-    panel->teachers = calloc(panel->names->count, sizeof *panel->teachers);
-    if (!panel->teachers)
-        cli_check(error_memory("teachers"));
-    for (size_t i = 0; i < panel->names->count; i++) {
-        struct teacher *teacher = &panel->teachers[i];
-
-        cli_check(teacher_read(panel->names->items[i], device->backend, teacher));
-        if (teacher->network->architecture.classes != dataset->classes)
-            cli_check(error_make("%s: knows %zu classes, but the dataset has %zu",
-                                 file_shown(panel->names->items[i]),
-                                 teacher->network->architecture.classes, dataset->classes));
-        if (panel->source.pool && !teacher_knows_pool(teacher, panel->source.pool))
-            cli_warn("%s was trained with other shapelets", panel->names->items[i]);
-    }
+    progress_update(done, NULL);
 }
 
-/* The mean logits (N, V) of all teachers for the series, which are taken over. */
-static void label_series(const struct panel *panel, const char *name, struct dataset *series,
-                         float *logits)
+/* The recipe that is best for students, by held-out series. */
+static void choose_recipe(const struct views_cli *opt, const struct labeller *labeller,
+                          const char *name, const struct dataset *dataset,
+                          const struct examples *validation, struct view_recipe *recipe)
 {
-    size_t count = series->count * series->classes, teachers = panel->names->count;
-    float *one = calloc(count, sizeof *one);
-    struct examples examples;
+    struct view_choice_options choice = {
+        .views = opt->count, .steps = TRIAL_STEPS, .seed = opt->common.seed};
+    struct view_trial trials[VIEW_PRESETS];
+    size_t best;
 
-    if (!one)
-        cli_check(error_memory("logits"));
-    memset(logits, 0, count * sizeof *logits);
-    cli_check(examples_make(name, series, &panel->source, &examples));
-    for (size_t i = 0; i < teachers; i++) {
-        cli_check(examples_match_teacher(&examples, panel->names->items[i], &panel->teachers[i]));
-        cli_check(examples_predict(&examples, &panel->teachers[i], one, NULL));
-        for (size_t j = 0; j < count; j++)
-            logits[j] += one[j] / (float)teachers;
-    }
-    examples_free(&examples);
-    free(one);
+    progress_start("sc-views: recipes", VIEW_PRESETS, opt->common.quiet);
+    cli_check(
+        view_choose(labeller, name, dataset, validation, &choice, show_progress, trials, &best));
+    progress_end();
+    *recipe = trials[best].recipe;
+    cli_say("recipe %s: a student of it recognises %.1f %% of the held-out series (%s %.1f %%, %s "
+            "%.1f %%)",
+            trials[best].name, 100 * trials[best].accuracy, trials[(best + 1) % VIEW_PRESETS].name,
+            100 * trials[(best + 1) % VIEW_PRESETS].accuracy,
+            trials[(best + 2) % VIEW_PRESETS].name,
+            100 * trials[(best + 2) % VIEW_PRESETS].accuracy);
 }
 
-/* The series of the dataset get soft labels, too, if they have none. */
-static void label_dataset(const struct panel *panel, const char *name, struct dataset *dataset)
-{
-    float *logits = calloc(dataset->count, dataset->classes * sizeof *logits);
-    struct dataset copy;
+enum { INPUTS = 4 }; /* besides the teachers */
 
-    if (!logits)
-        cli_check(error_memory("logits"));
-    cli_check(dataset_new(dataset->count, dataset->channels, dataset->length, dataset->classes,
-                          false, &copy));
-    memcpy(copy.x, dataset->x,
-           dataset->count * dataset->channels * dataset->length * sizeof *copy.x);
-    label_series(panel, name, &copy, logits);
-    cli_check(dataset_set_soft(dataset, logits));
-    free(logits);
-}
-
-static void label_views(const struct panel *panel, const char *name, const struct dataset *dataset,
-                        const struct view_recipe *recipe, size_t views, float *logits)
-{
-    for (size_t first = 0; first < views; first += PART) {
-        size_t count = views - first < PART ? views - first : PART;
-        struct dataset part;
-
-        cli_check(
-            dataset_new(count, dataset->channels, dataset->length, dataset->classes, false, &part));
-        cli_check(view_make(dataset, recipe, first, count, part.x));
-        label_series(panel, name, &part, logits + first * dataset->classes);
-        progress_update(first + count, NULL);
-    }
-}
-
-/* The digests of all that the result depends on: 3 and one of each teacher. */
+/* The digests of all that the result depends on: INPUTS and one of each teacher. */
 static void list_inputs(const struct dataset *dataset, const struct shapelet_pool *pool,
-                        const struct panel *panel, const char **digests)
+                        const struct dataset *validation, const struct labeller *labeller,
+                        const char **digests)
 {
     *digests++ = dataset->digest;
     *digests++ = dataset->label_digest;
     *digests++ = pool->digest;
-    for (size_t i = 0; i < panel->names->count; i++)
-        *digests++ = panel->teachers[i].digest;
+    *digests++ = validation->digest;
+    for (size_t i = 0; i < labeller->count; i++)
+        *digests++ = labeller->teachers[i].digest;
 }
 
 static void check_usage(const struct views_cli *opt, struct view_recipe *recipe)
@@ -156,6 +110,9 @@ static void check_usage(const struct views_cli *opt, struct view_recipe *recipe)
         cli_usage("missing option: --teacher=FILE (or --augment)");
     if (opt->teachers.count > MOST_TEACHERS)
         cli_usage("at most %d teachers", MOST_TEACHERS);
+    if (opt->validate && (opt->augment || opt->recipe))
+        cli_usage("--validate chooses the recipe: not with %s",
+                  opt->augment ? "--augment" : "--recipe");
     if (opt->common.seed >> 53)
         cli_usage("--seed must be below 2^53");
     if (opt->augment)
@@ -168,43 +125,68 @@ static void check_usage(const struct views_cli *opt, struct view_recipe *recipe)
     recipe->seed = opt->common.seed;
 }
 
+/* Students of the dataset can be run on the held-out series. */
+static void check_held_out(const struct dataset *dataset, const char *name,
+                           const struct examples *validation)
+{
+    struct examples examples = {.name = file_shown(name), .dataset = *dataset};
+
+    cli_check(examples_match(&examples, validation));
+}
+
+static void warn_of_other_pools(const struct labeller *labeller)
+{
+    for (size_t i = 0; labeller->source.pool && i < labeller->count; i++)
+        if (!teacher_knows_pool(&labeller->teachers[i], labeller->source.pool))
+            cli_warn("%s was trained with other shapelets", labeller->names[i]);
+}
+
 int main(int argc, char **argv)
 {
     struct views_cli opt = {.count = 1000};
     struct view_recipe recipe = view_recipe_default();
-    struct panel panel = {.names = &opt.teachers};
+    struct feature_source source, none = {NULL};
+    struct examples validation = {.name = NULL};
+    struct labeller labeller;
     struct shapelet_pool pool;
     struct device device;
     struct dataset dataset;
-    const char *name, *digests[3 + MOST_TEACHERS];
+    const char *name, *digests[INPUTS + MOST_TEACHERS];
     float *logits;
 
     cli_parse(argc, argv, &program, &opt);
     check_usage(&opt, &recipe);
     name = cli_input(&opt.common);
     device = device_chosen(opt.device, true);
-    panel.source = shapelets_source(&opt.shapelets, &device, &pool);
+    source = shapelets_source(&opt.shapelets, &device, &pool);
     cli_check(dataset_read(name, opt.labels, DATASET_LABELLED | DATASET_VIEWS, &dataset));
     if (dataset.views.count)
         cli_say("%s: its %zu views are replaced", file_shown(name), dataset.views.count);
-    read_teachers(&device, &dataset, &panel);
+    if (opt.validate)
+        cli_check(examples_read(opt.validate, NULL, &none, &validation));
+    if (opt.validate)
+        check_held_out(&dataset, name, &validation);
+    cli_check(labeller_read(opt.teachers.items, opt.teachers.count, &source, &dataset, &labeller));
+    warn_of_other_pools(&labeller);
     logits = calloc(opt.count, dataset.classes * sizeof *logits);
     if (!logits)
         cli_check(error_memory("views"));
-    list_inputs(&dataset, &pool, &panel, digests);
-    progress_start("sc-views", opt.count, opt.common.quiet);
+    list_inputs(&dataset, &pool, &validation.dataset, &labeller, digests);
     if (!opt.augment && !dataset.soft)
-        label_dataset(&panel, name, &dataset);
+        cli_check(labeller_label(&labeller, name, &dataset));
+    if (opt.validate)
+        choose_recipe(&opt, &labeller, name, &dataset, &validation, &recipe);
+    progress_start("sc-views", opt.count, opt.common.quiet);
     if (opt.augment)
         view_kept_logits(&dataset, &recipe, opt.count, logits);
     else
-        label_views(&panel, name, &dataset, &recipe, opt.count, logits);
+        cli_check(
+            labeller_views(&labeller, name, &dataset, &recipe, opt.count, show_progress, logits));
     progress_end();
     cli_check(view_label(&dataset, &recipe, opt.count, logits, opt.bits == 1 ? 4 : 8));
-    cli_write_dataset(&opt.common, &dataset, digests, opt.teachers.count + 3);
-    for (size_t i = 0; i < opt.teachers.count; i++)
-        teacher_free(&panel.teachers[i]);
-    free(panel.teachers);
+    cli_write_dataset(&opt.common, &dataset, digests, labeller.count + INPUTS);
+    labeller_free(&labeller);
+    examples_free(&validation);
     free(logits);
     dataset_free(&dataset);
     slp_free(&pool);

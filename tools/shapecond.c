@@ -1,11 +1,13 @@
-/* shapecond: condense a set with one command.  Runs the programs of the stages with options chosen
- * from the size of the set, and says each command, so that any of them can be repeated alone. */
+/* shapecond: condense a dataset with one command.  Runs the programs of the stages with options
+ * chosen from the size of the dataset, and says each command, so that any of them can be repeated
+ * alone. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 
+#include "base/file.h"
 #include "common/claims.h"
 #include "common/cli.h"
 #include "common/command.h"
@@ -13,18 +15,22 @@
 #include "data/split.h"
 #include "eval/examples.h"
 #include "eval/report.h"
+#include "eval/student.h"
 
-enum { DEFAULT_VIEWS = 4000, DEFAULT_REFINE = 300 };
+enum { DEFAULT_PER_CLASS = 10, DEFAULT_VIEWS = 4000, DEFAULT_REFINE = 300 };
 
 struct shapecond_options {
     struct cli_common common;
     size_t per_class;
     size_t views;
+    const char *bytes;
     int students;
     size_t steps, refine;
     bool plain, unscored;
     int device;
-    const char *network, *validate, *test, *keep;
+    const char *network, *validate, *test, *keep, *labels, *import;
+    bool force;
+    const char *data; /* the dataset itself, also of a file that is imported */
 };
 
 /* Whom the dataset is for. */
@@ -32,9 +38,13 @@ enum { STUDENTS_ANY, STUDENTS_SHAPELETS };
 static const char *const students[] = {"any", "shapelets", NULL};
 
 static const struct cli_option options[] = {
-    {'n', "spc", "N", CLI_SIZE, CLI_AT(shapecond_options, per_class), "series per class", .low = 1},
+    {'n', "spc", "N", CLI_SIZE, CLI_AT(shapecond_options, per_class), "series per class [10]",
+     .low = 1},
     {'m', "views", "M", CLI_SIZE, CLI_AT(shapecond_options, views),
      "labelled views to add (sc-views(1)); 0: none", .high = 1e9},
+    {'b', "bytes", "SIZE", CLI_TEXT, CLI_AT(shapecond_options, bytes),
+     "size of the result, such as 40k or 1M, instead of --spc and --views: series and views are "
+     "chosen to fit"},
     {0, "students", "KIND", CLI_CHOICE, CLI_AT(shapecond_options, students),
      "models that the result is for: any, or students that see the distances to the shapelets, "
      "which are written beside it",
@@ -50,11 +60,17 @@ static const struct cli_option options[] = {
     {0, "network", "TEXT", CLI_TEXT, CLI_AT(shapecond_options, network),
      "the teacher, such as 'cnn depth=3 width=32'"},
     {'v', "validate", "FILE", CLI_FILE, CLI_AT(shapecond_options, validate),
-     "held-out set; by default 15 % of the set are held out"},
+     "held-out dataset; by default 15 % of the series are held out"},
     {'t', "test", "FILE", CLI_FILE, CLI_AT(shapecond_options, test),
-     "also train students on the condensed set and print their scores on this one"},
+     "also train students on the result and print their scores on this dataset"},
     {'k', "keep", "DIR", CLI_FOLDER, CLI_AT(shapecond_options, keep),
-     "leave the files of all stages in this folder"},
+     "leave the files of all stages in this folder; a run that was stopped continues there"},
+    {0, "labels", "FILE", CLI_FILE, CLI_AT(shapecond_options, labels),
+     "file that holds the labels alone"},
+    {0, "import", "OPTIONS", CLI_TEXT, CLI_AT(shapecond_options, import),
+     "options of sc-import for a file that is not a dataset yet, such as '--label last'"},
+    {0, "force", NULL, CLI_FLAG, CLI_AT(shapecond_options, force),
+     "also when the result is not smaller than the training data"},
     DEVICE_OPTION(shapecond_options),
     {0},
 };
@@ -62,7 +78,7 @@ static const struct cli_option options[] = {
 static const struct cli_program program = {
     .name = "shapecond",
     .arguments = "FILE",
-    .summary = "Condenses a labelled set into a few series per class, all stages in one go.",
+    .summary = "Condenses a labelled dataset into a few series per class, all stages in one go.",
     .options = options,
     .most_files = 1,
     .random = true,
@@ -70,7 +86,7 @@ static const struct cli_program program = {
 
 /* What the options of the stages are chosen from. */
 struct facts {
-    size_t channels, length, classes;
+    size_t count, channels, length, classes;
     size_t smallest, largest; /* class */
     bool held_out;            /* there are series to validate with */
 };
@@ -140,19 +156,129 @@ static void look_at(const struct shapecond_options *opt, struct facts *facts)
     struct feature_source none = {NULL};
     struct examples set;
 
-    cli_check(examples_read(opt->common.files[0], NULL, &none, &set));
-    cli_warn_views(opt->common.files[0], &set.dataset);
+    cli_check(examples_read(opt->data, NULL, &none, &set));
+    cli_warn_views(opt->data, &set.dataset);
     check_set(&set, opt->plain);
     if (opt->network)
         check_network(&set, opt->network);
     check_other(&set, opt->validate);
     check_other(&set, opt->test);
-    *facts = (struct facts){.channels = set.dataset.channels,
+    *facts = (struct facts){.count = set.dataset.count,
+                            .channels = set.dataset.channels,
                             .length = set.dataset.length,
                             .classes = set.dataset.classes,
                             .held_out = opt->validate || can_hold_out(&set.dataset)};
     count_classes(&set.dataset, facts);
     examples_free(&set);
+}
+
+/* ---- Own data ---- */
+
+/* Whether sc-import has to make a dataset of the file: text, or arrays with labels of their own. */
+static bool needs_import(const struct shapecond_options *opt)
+{
+    FILE *file;
+    int first;
+
+    if (opt->labels || opt->import)
+        return true;
+    file = fopen(opt->common.files[0], "rb");
+    if (!file)
+        return false; /* reading it says why */
+    first = fgetc(file);
+    fclose(file);
+    return first != EOF && first != 0x93; /* the first byte of every NPY file */
+}
+
+enum { IMPORT_WORDS = 64 };
+
+static void import_data(struct command_runner *run, struct shapecond_options *opt)
+{
+    const char *data = command_file(run, "data.npy"), *words[IMPORT_WORDS + 8];
+    char *text = strdup(opt->import ? opt->import : ""), *rest = text, *word;
+    size_t count = 0;
+
+    if (!text)
+        cli_check(error_memory("options"));
+    while (count < IMPORT_WORDS && (word = strsep(&rest, " \t\n")) != NULL)
+        if (*word)
+            words[count++] = word;
+    if (opt->labels) {
+        words[count++] = "--labels";
+        words[count++] = command_name(run, opt->labels);
+    }
+    words[count++] = "-o";
+    words[count++] = data;
+    words[count++] = command_name(run, opt->common.files[0]);
+    words[count] = NULL;
+    command_run(run, "sc-import", words);
+    free(text);
+    opt->data = data;
+}
+
+/* ---- How large the result will be ---- */
+
+/* Values of one series with its labels, and those of one view. */
+static double series_bytes(const struct facts *facts)
+{
+    return 4 * ((double)facts->channels * (double)facts->length + (double)facts->classes + 1);
+}
+
+static double result_bytes(const struct facts *facts, size_t per_class, size_t views)
+{
+    double classes = (double)facts->classes;
+
+    return classes * (double)per_class * series_bytes(facts) + (double)views * classes;
+}
+
+/* "40k": 40000. */
+static double parse_bytes(const char *text)
+{
+    char *end;
+    double bytes = strtod(text, &end);
+
+    if (*end == 'k' || *end == 'K')
+        bytes *= 1e3, end++;
+    else if (*end == 'M')
+        bytes *= 1e6, end++;
+    if (end == text || *end || !(bytes >= 1 && bytes <= 1e15))
+        cli_usage("--bytes: '%s' is not a size such as 40000, 40k or 1.5M", text);
+    return bytes;
+}
+
+enum {
+    NOTES = 5000,       /* headers, names and provenance */
+    FEWEST_VIEWS = 300, /* less are worth little */
+    MOST_VIEWS = 20000, /* more are not worth their time */
+};
+
+/* Divides a budget: half of it for series, at least one per class, the rest for views.  With views
+ * the number of series matters little (pipelines/README). */
+static void spend(struct shapecond_options *opt, const struct facts *facts)
+{
+    double classes = (double)facts->classes, bytes = parse_bytes(opt->bytes) - NOTES;
+    double per_class = floor(bytes / 2 / (classes * series_bytes(facts))), views;
+
+    per_class = fmin(fmax(per_class, 1), (double)facts->smallest);
+    views = floor((bytes - per_class * classes * series_bytes(facts)) / classes);
+    if (views < FEWEST_VIEWS)
+        cli_check(error_make("--bytes: one series per class and %d views take %.0f bytes",
+                             FEWEST_VIEWS, result_bytes(facts, 1, FEWEST_VIEWS) + NOTES));
+    opt->per_class = (size_t)per_class;
+    opt->views = (size_t)fmin(views, MOST_VIEWS);
+    cli_say("%s bytes: %zu series per class and %zu views", opt->bytes, opt->per_class, opt->views);
+}
+
+static void check_smaller(const struct shapecond_options *opt, const struct facts *facts)
+{
+    double all = (double)facts->count * 4 * (double)(facts->channels * facts->length + 1);
+    size_t views = opt->students == STUDENTS_ANY ? opt->views : 0;
+
+    if (!opt->force && result_bytes(facts, opt->per_class, views) >= all)
+        cli_check(
+            error_make("%zu series per class and %zu views would take as many bytes as the %zu "
+                       "series of %s; choose fewer (--spc, --views), or --force",
+                       opt->per_class, views, facts->count, opt->common.files[0]));
 }
 
 /* A place where nothing can be written is known at once, not after the work.  Pipes and devices are
@@ -174,9 +300,10 @@ static void check_output(const char *path)
 static void claim_stages(const char *folder)
 {
     static const char *const names[] = {
-        "raw-train.npy", "raw-val.npy",  "scale.npy",   "train.npy",  "val.npy",       "pruned.npy",
-        "pool.slp",      "balanced.npy", "teacher.tch", "chosen.npy", "condensed.npy", "test.npy",
-        "random.npy",    "plain.tch",    "teacher.tsv", "random.tsv", "condensed.tsv"};
+        "data.npy",    "commands.tsv", "raw-train.npy", "raw-val.npy",   "scale.npy",
+        "train.npy",   "val.npy",      "pruned.npy",    "pool.slp",      "balanced.npy",
+        "teacher.tch", "chosen.npy",   "condensed.npy", "test.npy",      "random.npy",
+        "plain.tch",   "teacher.tsv",  "random.tsv",    "condensed.tsv", "unscaled.npy"};
 
     for (size_t i = 0; folder && i < sizeof names / sizeof *names; i++) {
         char *path;
@@ -187,15 +314,10 @@ static void claim_stages(const char *folder)
     }
 }
 
-/* The network of the other programs where it fits; of fewer stages for series that would vanish
- * under its three poolings.  NULL: theirs. */
+/* The network of the other programs where it fits (NULL), else a smaller one. */
 static const char *fitting_network(const struct facts *facts)
 {
-    if (facts->length >= 8)
-        return NULL;
-    if (facts->length >= 4)
-        return "cnn depth=2";
-    return facts->length >= 2 ? "cnn depth=1" : "cnn depth=1 pool=none";
+    return facts->length >= 8 ? NULL : student_network(facts->length);
 }
 
 /* Series of each class that shapelets are looked for in.  The work grows with the square of their
@@ -214,7 +336,7 @@ static size_t search_per_class(const struct facts *facts)
 static void prepare(struct command_runner *run, const struct shapecond_options *opt, bool held_out)
 {
     const char *scale = command_file(run, "scale.npy");
-    const char *train = command_name(run, opt->common.files[0]);
+    const char *train = command_name(run, opt->data);
     const char *val = opt->validate ? command_name(run, opt->validate) : NULL;
 
     if (held_out && !val) {
@@ -309,16 +431,19 @@ static void choose_series(struct command_runner *run, const struct shapecond_opt
             command_file(run, "train.npy"));
 }
 
-/* For any model: real series, and views of them that the teacher labels (pipelines/README). */
-static void make_views(struct command_runner *run, const struct shapecond_options *opt)
+/* For any model: real series, and views of them that the teacher labels, made by the recipe that is
+ * best for held-out series (pipelines/README). */
+static void make_views(struct command_runner *run, const struct shapecond_options *opt,
+                       const struct facts *facts)
 {
     char views[32];
 
     snprintf(views, sizeof views, "%zu", opt->views);
     choose_series(run, opt, true, command_file(run, "chosen.npy"));
     COMMAND(run, "sc-views", "--teacher", command_file(run, labeller(opt)), "--views", views,
-            device_word(opt), "-o", command_file(run, "condensed.npy"),
-            command_file(run, "chosen.npy"));
+            facts->held_out ? "--validate" : command_none,
+            facts->held_out ? command_file(run, "val.npy") : command_none, device_word(opt), "-o",
+            command_file(run, "condensed.npy"), command_file(run, "chosen.npy"));
 }
 
 /* For students that see the shapelets.  Series that are to be refined stay as they were chosen:
@@ -353,30 +478,41 @@ static char *pool_beside(const char *output)
     return path;
 }
 
-static void write_pool_beside(struct command_runner *run, const char *path)
+/* Both or none: a dataset with the pool of another one would be taken for whole. */
+static void write_with_pool(const char *const from[2], const char *const to[2])
 {
-    struct shapelet_pool pool;
-    struct output output;
+    struct output outputs[2];
 
-    cli_check(slp_read(command_file(run, "pool.slp"), &pool));
-    cli_open_output(path, true, &output);
-    cli_finish_output(&output, path, slp_write(output.stream, &pool));
-    slp_free(&pool);
+    for (int i = 0; i < 2; i++) {
+        unsigned char *bytes;
+        size_t size;
+
+        cli_check(error_in(from[i], file_read(from[i], &bytes, &size)));
+        cli_open_output(to[i], true, &outputs[i]);
+        if (fwrite(bytes, 1, size, outputs[i].stream) < size)
+            cli_check(error_system(to[i]));
+        free(bytes);
+    }
+    cli_commit(outputs, 2);
 }
 
 static void condense(struct command_runner *run, const struct shapecond_options *opt,
-                     const char *pool_path)
+                     const struct facts *facts, const char *pool_path)
 {
+    const char *result;
+
     if (opt->students == STUDENTS_SHAPELETS && opt->refine > 0)
         refine(run, opt);
     else if (opt->students == STUDENTS_SHAPELETS || opt->views == 0)
         choose_series(run, opt, opt->students == STUDENTS_ANY, command_file(run, "condensed.npy"));
     else
-        make_views(run, opt);
-    if (pool_path)
-        write_pool_beside(run, pool_path);
-    COMMAND(run, "sc-scale", "--undo", "--with", command_file(run, "scale.npy"), "-o",
-            opt->common.output, command_file(run, "condensed.npy"));
+        make_views(run, opt, facts);
+    result = pool_path ? command_file(run, "unscaled.npy") : opt->common.output;
+    COMMAND(run, "sc-scale", "--undo", "--with", command_file(run, "scale.npy"), "-o", result,
+            command_file(run, "condensed.npy"));
+    if (pool_path && !run->counting)
+        write_with_pool((const char *[]){result, command_file(run, "pool.slp")},
+                        (const char *[]){opt->common.output, pool_path});
 }
 
 static void score(struct command_runner *run, const struct shapecond_options *opt,
@@ -410,8 +546,11 @@ static double held_out_accuracy(struct command_runner *run, const struct shapeco
         run, "sc-eval", shapelets ? "--shapelets" : command_none,
         shapelets ? command_file(run, "pool.slp") : command_none, train ? "--seeds=2" : "--teacher",
         train ? "--choose=last" : command_file(run, labeller(opt)),
+        train && !shapelets ? "--batch=64" : command_none,
         train && network ? "--network" : command_none, train && network ? network : command_none,
         device_word(opt), "-o", result, train ? train : command_none, command_file(run, "val.npy"));
+    if (run->counting)
+        return 0;
     cli_check(report_read_full(result, &accuracy));
     return 100 * accuracy;
 }
@@ -423,27 +562,44 @@ static size_t file_size(const char *path)
     return stat(path, &status) == 0 ? (size_t)status.st_size : 0;
 }
 
-/* Fresh students on series that nothing was chosen by but the teacher's epoch. */
+/* Fresh students on series that nothing was chosen by but the teacher's epoch and the recipe. */
 static void say_how_good(struct command_runner *run, const struct shapecond_options *opt,
                          const struct facts *facts)
 {
     const char *random = command_file(run, "random.npy");
+    const char *condensed_path = command_file(run, "condensed.npy");
     double condensed, chance, teacher;
     char per_class[32];
 
     snprintf(per_class, sizeof per_class, "%zu", opt->per_class);
     COMMAND(run, "sc-select", "--spc", per_class, "-o", random, command_file(run, "train.npy"));
-    condensed =
-        held_out_accuracy(run, opt, facts, command_file(run, "condensed.npy"), "condensed.tsv");
+    condensed = held_out_accuracy(run, opt, facts, condensed_path, "condensed.tsv");
     chance = held_out_accuracy(run, opt, facts, random, "random.tsv");
     teacher = held_out_accuracy(run, opt, facts, NULL, "teacher.tsv");
-    cli_say("%s on held-out series: %.1f %%; as many random series %.1f %%; teacher, all data "
-            "%.1f %%",
-            opt->students == STUDENTS_ANY ? "students that see nothing but the result"
-                                          : "students that see the shapelets",
+    if (run->counting)
+        return;
+    cli_say("%zu series per class%s: %.1f kB, training data %.1f kB", opt->per_class,
+            opt->students == STUDENTS_ANY && opt->views ? " with views" : "",
+            1e-3 * (double)file_size(condensed_path),
+            1e-3 * (double)file_size(command_file(run, "train.npy")));
+    cli_say("accuracy on held-out series: %s %.1f %%, students of as many random series %.1f %%, "
+            "teacher of all data %.1f %%",
+            opt->students == STUDENTS_ANY ? "plain students of the result"
+                                          : "students of the result that see the shapelets",
             condensed, chance, teacher);
-    cli_say("%zu bytes for %zu of training data", file_size(command_file(run, "condensed.npy")),
-            file_size(command_file(run, "train.npy")));
+}
+
+/* What a newcomer would ask. */
+static void say_what_next(const struct shapecond_options *opt)
+{
+    if (strcmp(opt->common.output, "-") == 0 || opt->students == STUDENTS_SHAPELETS)
+        return;
+    if (opt->views)
+        cli_say("next: sc-expand %s -o train.npy writes series and views with their labels for any "
+                "program (man sc-expand)",
+                opt->common.output);
+    else
+        cli_say("next: sc-export %s -o train.npz (man sc-export)", opt->common.output);
 }
 
 static void check_usage(struct shapecond_options *opt)
@@ -455,26 +611,47 @@ static void check_usage(struct shapecond_options *opt)
     if (strcmp(opt->common.files[0], "-") == 0 ||
         (opt->validate && strcmp(opt->validate, "-") == 0) ||
         (opt->test && strcmp(opt->test, "-") == 0))
-        cli_usage("a set is read more than once, so it must be a file");
+        cli_usage("a dataset is read more than once, so it must be a file");
     if (opt->test && strcmp(opt->common.output, "-") == 0)
         cli_usage("--test prints scores to standard output, so the result needs -o FILE");
     if (opt->refine != SIZE_MAX && !shapelets)
         cli_usage("--refine is for --students=shapelets");
     if (opt->plain && shapelets)
         cli_usage("--plain has no shapelets for --students=shapelets");
+    if (opt->bytes && (shapelets || opt->views != SIZE_MAX || opt->per_class))
+        cli_usage("--bytes chooses --spc and --views, for --students=any");
     if (opt->views != SIZE_MAX && shapelets)
         cli_usage("--views is for --students=any");
+    opt->per_class = opt->per_class ? opt->per_class : DEFAULT_PER_CLASS;
     opt->refine = opt->refine == SIZE_MAX ? DEFAULT_REFINE : opt->refine;
     opt->views = opt->views == SIZE_MAX ? DEFAULT_VIEWS : opt->views;
 }
 
+/* All stages: run, or only counted. */
+static void run_stages(struct command_runner *run, const struct shapecond_options *opt,
+                       const struct facts *facts, const char *pool_path)
+{
+    const char *train;
+
+    prepare(run, opt, facts->held_out);
+    if (!opt->plain)
+        find_shapelets(run, opt, facts);
+    train = balance(run, facts);
+    train_teacher(run, opt, facts, train, !opt->plain, "teacher.tch");
+    if (strcmp(labeller(opt), "plain.tch") == 0)
+        train_teacher(run, opt, facts, train, false, "plain.tch");
+    condense(run, opt, facts, pool_path);
+    if (opt->test)
+        score(run, opt, facts);
+    if (facts->held_out && !opt->unscored)
+        say_how_good(run, opt, facts);
+}
+
 int main(int argc, char **argv)
 {
-    struct shapecond_options opt = {
-        .per_class = 10, .views = SIZE_MAX, .steps = 2000, .refine = SIZE_MAX};
+    struct shapecond_options opt = {.views = SIZE_MAX, .steps = 1000, .refine = SIZE_MAX};
     struct command_runner run;
     struct facts facts = {0};
-    const char *train;
     char *pool_path = NULL;
 
     cli_parse(argc, argv, &program, &opt);
@@ -490,29 +667,33 @@ int main(int argc, char **argv)
         check_output(pool_path);
     }
     device_chosen(opt.device, false); /* so that what is missing is said before the work */
-    look_at(&opt, &facts);
+    opt.data = opt.common.files[0];
+    if (needs_import(&opt)) {
+        command_begin(&run, opt.keep, &opt.common);
+        import_data(&run, &opt);
+        look_at(&opt, &facts);
+    } else {
+        look_at(&opt, &facts);
+        command_begin(&run, opt.keep, &opt.common);
+    }
     if (!opt.network)
         opt.network = fitting_network(&facts);
-    cli_say("%zu classes of %zu to %zu series, %zu channel%s, %zu steps", facts.classes,
-            facts.smallest, facts.largest, facts.channels, facts.channels == 1 ? command_none : "s",
-            facts.length);
+    cli_say("%zu series of %zu channel%s and %zu steps in %zu classes of %zu to %zu", facts.count,
+            facts.channels, facts.channels == 1 ? command_none : "s", facts.length, facts.classes,
+            facts.smallest, facts.largest);
     if (!facts.held_out)
         cli_say("too few series to hold any out: the teacher is kept as it ends");
-    command_begin(&run, opt.keep, &opt.common);
-    prepare(&run, &opt, facts.held_out);
-    if (!opt.plain)
-        find_shapelets(&run, &opt, &facts);
-    train = balance(&run, &facts);
-    train_teacher(&run, &opt, &facts, train, !opt.plain, "teacher.tch");
-    if (strcmp(labeller(&opt), "plain.tch") == 0)
-        train_teacher(&run, &opt, &facts, train, false, "plain.tch");
-    condense(&run, &opt, pool_path);
-    if (opt.test)
-        score(&run, &opt, &facts);
-    if (facts.held_out && !opt.unscored)
-        say_how_good(&run, &opt, &facts);
+    if (opt.bytes)
+        spend(&opt, &facts);
+    check_smaller(&opt, &facts);
+    run.counting = true;
+    run_stages(&run, &opt, &facts, pool_path);
+    run.counting = false;
+    run.total += run.number; /* an import before */
+    run_stages(&run, &opt, &facts, pool_path);
     if (!opt.keep)
-        cli_say("done; --keep DIR leaves the files of the stages, to repeat any of them");
+        cli_say("done; --keep DIR leaves the files of the stages, to continue there or repeat any");
+    say_what_next(&opt);
     command_end(&run);
     return 0;
 }

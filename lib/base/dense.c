@@ -32,7 +32,8 @@ static const char threads_variable[] = "OPENBLAS_NUM_THREADS";
  * one they are made only where plenty of addresses are left for the program. */
 enum { MOST_CALLS = 64, RESERVE = 100 << 10 };
 
-static const size_t buffer_addresses = (size_t)160 << 20, plenty = (size_t)1 << 30;
+static const size_t library_addresses = (size_t)48 << 20, buffer_addresses = (size_t)160 << 20,
+                    plenty = (size_t)1 << 30;
 
 enum { SEQUENTIAL = 0 }; /* openblas_get_parallel: such a build has no locks around its buffers */
 
@@ -68,7 +69,16 @@ static struct {
 
 /* ---- Loading ---- */
 
+static bool room_for(size_t bytes)
+{
+    void *place = mmap(NULL, bytes, PROT_READ | PROT_WRITE,
+                       MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+
+    return place != MAP_FAILED && munmap(place, bytes) == 0;
+}
+
 /* dlopen, with one thread asked for.  The variable is then as it was.
+ * Since 0.3.29 OpenBLAS makes its first buffer when it is loaded, and tries for ever.
  * libgfortran, which OpenBLAS is linked with, ends the program if it does not get the memory that
  * it wants when it is loaded; freed here, it is there. */
 static struct error *load(void **loaded)
@@ -76,7 +86,8 @@ static struct error *load(void **loaded)
     const char *value = getenv(threads_variable);
     char *before = value ? strdup(value) : NULL;
     void *reserve = malloc(RESERVE);
-    bool ready = reserve && (before || !value) && setenv(threads_variable, "1", 1) == 0;
+    bool ready = room_for(library_addresses + buffer_addresses) && reserve && (before || !value) &&
+                 setenv(threads_variable, "1", 1) == 0;
 
     free(reserve);
     if (!ready) {
@@ -115,14 +126,6 @@ static struct error *find_functions(void *loaded)
     TRY(find(loaded, "openblas_get_parallel", &blas.get_parallel));
     TRY(find(loaded, "openblas_get_config", &blas.get_config));
     return find(loaded, "openblas_get_corename", &blas.get_corename);
-}
-
-static bool room_for(size_t bytes)
-{
-    void *place = mmap(NULL, bytes, PROT_READ | PROT_WRITE,
-                       MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-
-    return place != MAP_FAILED && munmap(place, bytes) == 0;
 }
 
 /* Has OpenBLAS make as many buffers as wanted; returns for how many there was room. */

@@ -136,8 +136,10 @@ static void start_threads(unsigned wanted)
         atexit(stop_threads);
         registered = true;
     }
-    /* Signals are for the main thread. */
+    /* Signals are for the main thread, except that of an input that was truncated (mapped.h): it
+     * comes in the thread that reads the data, and where it is blocked it ends the process. */
     sigfillset(&all);
+    sigdelset(&all, SIGBUS);
     pthread_sigmask(SIG_SETMASK, &all, &before);
     while (pool.started < wanted) {
         struct worker_start *start = malloc(sizeof *start);

@@ -299,6 +299,13 @@ struct error *info_read(const char *path, struct info *info)
     return error;
 }
 
+const char *info_kind_name(enum info_kind kind)
+{
+    static const char *const names[] = {"dataset", "arrays", "pool", "teacher"};
+
+    return names[kind];
+}
+
 bool info_next_note(const struct info *info, const char **line, size_t *length)
 {
     const char *notes = info->kind == INFO_POOL      ? info->pool.notes

@@ -62,6 +62,12 @@ struct error *info_read_memory(const void *bytes, size_t size, struct info *info
 void info_write_text(FILE *stream, const struct info *info, bool all);
 /* For programs: one JSON object. */
 void info_write_json(FILE *stream, const struct info *info);
+/* For scripts: a row of a table (sc-info(1)), and its heading. */
+void info_write_tsv(FILE *stream, const struct info *info);
+void info_write_tsv_heading(FILE *stream);
+
+/* "dataset", "arrays", "pool" or "teacher". */
+const char *info_kind_name(enum info_kind kind);
 
 /* The lines of the provenance, one after another: *line and *length are set to the next one.
  * Starts with *line NULL; false at the end. */

@@ -145,14 +145,13 @@ static void write_teacher(struct json *json, const struct info *info)
 
 void info_write_json(FILE *stream, const struct info *info)
 {
-    static const char *const kinds[] = {"dataset", "arrays", "pool", "teacher"};
     struct json json = {.stream = stream};
     const char *line = NULL;
     size_t length = 0;
 
     json_open(&json, NULL, '{');
     write_string(&json, "file", info->path);
-    write_string(&json, "kind", kinds[info->kind]);
+    write_string(&json, "kind", info_kind_name(info->kind));
     json_size(&json, "bytes", info->bytes);
     write_string(&json, "digest", info->digest);
     if (info->kind == INFO_DATASET)

@@ -82,12 +82,16 @@ struct error *examples_read_expanded(const char *path, const char *labels,
                                      const struct feature_source *source, struct examples *examples)
 {
     struct dataset dataset;
+    size_t views;
 
     memset(examples, 0, sizeof *examples);
     TRY(dataset_read(path, labels, DATASET_LABELLED | DATASET_VIEWS, &dataset));
-    if (dataset.views.count)
+    views = dataset.views.count;
+    if (views)
         TRY(error_in(file_shown(path), expand(&dataset)));
-    return examples_make(path, &dataset, source, examples);
+    TRY(examples_make(path, &dataset, source, examples));
+    examples->views = views;
+    return NULL;
 }
 
 void examples_free(struct examples *examples)

@@ -28,6 +28,15 @@ double student_rate(bool sgd, bool soft, size_t classes, size_t count)
     return soft && classes > MANY_CLASSES ? 3 * rate : rate;
 }
 
+const char *student_network(size_t length)
+{
+    if (length >= 8)
+        return "cnn";
+    if (length >= 4)
+        return "cnn depth=2";
+    return length >= 2 ? "cnn depth=1" : "cnn depth=1 pool=none";
+}
+
 size_t even_batch(size_t count, size_t batch)
 {
     size_t batches;

@@ -34,6 +34,10 @@ struct loss student_loss(bool soft, double temperature);
  * leap. */
 double student_rate(bool sgd, bool soft, size_t classes, size_t count);
 
+/* The network of a student for series of that many steps: the default one where it fits, with fewer
+ * blocks for series that would vanish under its three poolings. */
+const char *student_network(size_t length);
+
 /* A batch size of at most `batch` that cuts `count` series into batches of nearly the same size: a
  * last batch of one or two would spoil the statistics of batch normalisation. */
 size_t even_batch(size_t count, size_t batch);

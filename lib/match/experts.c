@@ -45,6 +45,7 @@ struct apprentice {
     int32_t *labels;                        /* (batch,) */
     size_t *order;                          /* (N,) */
     float *points;                          /* (epochs + 1, parameters) */
+    struct dropout dropout;                 /* of the next step */
     struct error *error;
 };
 
@@ -137,7 +138,8 @@ static double train_batch(const struct school *school, struct apprentice *one, s
                                 .parameters = one->parameters,
                                 .buffers = one->buffers,
                                 .training = true,
-                                .momentum = 0.1f};
+                                .momentum = 0.1f,
+                                .dropout = one->dropout};
     double loss;
 
     for (size_t n = 0; n < count; n++) {
@@ -148,6 +150,7 @@ static double train_batch(const struct school *school, struct apprentice *one, s
     }
     loss = model_loss(one->run, &batch, &cross_entropy, &targets, one->gradient, NULL);
     optimiser_step(&one->optimiser, school->options->rate, one->gradient, one->parameters);
+    one->dropout.step++;
     return loss * (double)count;
 }
 
@@ -174,6 +177,7 @@ static struct error *train_expert(struct school *school, struct apprentice *one,
 
     model_initialise(&school->model, options->seed, expert, one->parameters, one->buffers);
     optimiser_reset(&one->optimiser);
+    one->dropout = dropout_of(options->seed, expert);
     memcpy(one->points, one->parameters, parameters * sizeof *one->points);
     for (size_t epoch = 1; epoch <= options->epochs; epoch++) {
         double loss = train_epoch(school, one, expert, epoch);

@@ -10,6 +10,7 @@
 #include "match/method.h"
 #include "match/unroll.h"
 #include "nn/backend.h"
+#include "nn/pass.h"
 
 /* Students there are, and windows of one step: work for that many cores. */
 enum { STUDENTS = 4, WINDOWS = 2 };
@@ -145,12 +146,15 @@ static float *unrolling_kept(void *state, size_t *count)
 
 /* ---- Students ---- */
 
+/* One whose age makes no sense, which a checkpoint can hold, is at the end of its training. */
 static struct unroll_student student_of(const struct unrolling *u, size_t number)
 {
-    size_t parameters = u->network->parameter_count;
-    float *floats = u->kept + number * student_floats(u);
+    size_t parameters = u->network->parameter_count, last = u->problem->options->student_steps;
+    float *floats = u->kept + number * student_floats(u), age = floats[2 * parameters];
 
-    return (struct unroll_student){floats, floats + parameters, (size_t)floats[2 * parameters]};
+    return (struct unroll_student){.parameters = floats,
+                                   .velocity = floats + parameters,
+                                   .age = age >= 0 && age <= (float)last ? (size_t)age : last};
 }
 
 static void note_age(const struct unrolling *u, const struct unroll_student *student)
@@ -168,6 +172,7 @@ static void train_ahead(void *context, size_t task, unsigned worker)
     for (size_t i = task; i < STUDENTS; i += WINDOWS) {
         struct unroll_student student = student_of(u, i);
 
+        student.dropout = dropout_of(o->seed, i);
         unroll_begin(u->windows[task].unroll, o->seed, i, &student);
         while (student.age < i * o->student_steps / STUDENTS)
             unroll_train(u->windows[task].unroll, &u->set, &student);
@@ -207,6 +212,7 @@ static void take_window(void *context, size_t task, unsigned worker)
     struct unroll_batch real = draw_real(u, window, task);
 
     (void)worker;
+    student.dropout = dropout_of(o->seed, STUDENTS + number);
     if (student.age + o->unroll_steps > o->student_steps)
         unroll_begin(window->unroll, o->seed, STUDENTS + number, &student);
     window->loss = unroll_window(window->unroll, &u->set, &real, &student, &window->gradient);

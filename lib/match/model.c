@@ -292,7 +292,8 @@ const float *model_forward(struct model_run *run, const struct model_batch *batc
             .buffers = place(run, buffers, copies->buffers),
             .same_parameters = batch->same_parameters,
             .training = batch->training,
-            .momentum = batch->momentum};
+            .momentum = batch->momentum,
+            .dropout = batch->dropout};
 
         give(run, buffers, copies->buffers, network->buffer_count);
         parts[tower] =

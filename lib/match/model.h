@@ -61,6 +61,7 @@ struct model_batch {
     bool same_parameters;    /* as in the last model_forward */
     bool training;           /* batch normalisation by the statistics of the batch */
     float momentum;          /* training: the running statistics move by this share */
+    struct dropout dropout;  /* all zeros: none */
 };
 
 /* Logits (N, V). */

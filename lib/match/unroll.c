@@ -214,7 +214,7 @@ static struct unroll_student give_student(const struct unroll *u,
 
     return (struct unroll_student){give(u, student->parameters, u->parameters, parameters),
                                    give(u, student->velocity, u->velocity, parameters),
-                                   student->age};
+                                   student->age, student->dropout};
 }
 
 static void take_student(const struct unroll *u, const struct unroll_student *copy,
@@ -262,13 +262,15 @@ static double rate_at(const struct unroll *u, size_t age)
 
 /* Forward and backward at those parameters: grad L goes to u->gradient, the logits are noted. */
 static void differentiate(struct unroll *u, const struct unroll_set *set, const float *parameters,
-                          bool for_tangents)
+                          struct dropout dropout, size_t age, bool for_tangents)
 {
     struct forward forward = forward_of_set(u, set, parameters);
     size_t series = u->options.series, classes = u->network->architecture.classes;
     struct targets targets = {.values = set->targets};
     struct backward backward = {.logits = u->dlogits, .parameters = u->gradient};
 
+    forward.dropout = dropout;
+    forward.dropout.step = age;
     u->backend->copy_rows(1, series * classes, pass_forward(u->pass, &forward), 0, u->logits, 0);
     u->backend->loss(&u->options.loss, series, classes, u->logits, &targets, u->dlogits, NULL,
                      pass_values(u->pass), NULL);
@@ -296,7 +298,7 @@ static void train(struct unroll *u, const struct unroll_set *set, struct unroll_
 {
     size_t parameters = u->network->parameter_count;
 
-    differentiate(u, set, student->parameters, false);
+    differentiate(u, set, student->parameters, student->dropout, student->age, false);
     u->backend->combine(parameters, (float)u->options.momentum, student->velocity, 1, u->gradient);
     u->backend->combine(parameters, 1, student->parameters, -(float)rate_at(u, student->age),
                         student->velocity);
@@ -401,8 +403,8 @@ static void differentiate_statistics(struct unroll *u, const float *parameters,
 /* ---- And back ---- */
 
 /* Adds what one step of training has to do with the adjoint, which goes to the step's start. */
-static void go_back(struct unroll *u, const struct unroll_set *set, const float *point, double rate,
-                    struct unroll_set *gradient)
+static void go_back(struct unroll *u, const struct unroll_set *set, const float *point,
+                    struct dropout dropout, size_t age, struct unroll_set *gradient)
 {
     size_t parameters = u->network->parameter_count;
     struct tangent tangent = {.parameters = u->velocity_adjoint};
@@ -412,9 +414,9 @@ static void go_back(struct unroll *u, const struct unroll_set *set, const float 
                                 .x = u->step_x,
                                 .features = set->features ? u->step_features : NULL};
 
-    u->backend->combine(parameters, (float)u->options.momentum, u->velocity_adjoint, -(float)rate,
-                        u->adjoint);
-    differentiate(u, set, point, true);
+    u->backend->combine(parameters, (float)u->options.momentum, u->velocity_adjoint,
+                        -(float)rate_at(u, age), u->adjoint);
+    differentiate(u, set, point, dropout, age, true);
     u->backend->loss_tangent(&u->options.loss, u->options.series, u->network->architecture.classes,
                              u->logits, &targets, pass_tangent_forward(u->pass, &tangent), NULL,
                              u->rdlogits, u->step_targets);
@@ -462,7 +464,7 @@ double unroll_window(struct unroll *unroll, const struct unroll_set *host_set,
     if (u->normalised)
         differentiate_statistics(u, student.parameters, &gradient);
     for (size_t i = u->options.window; i-- > 0;)
-        go_back(u, &set, u->points + i * parameters, rate_at(u, first + i), &gradient);
+        go_back(u, &set, u->points + i * parameters, student.dropout, first + i, &gradient);
     take_student(u, &student, host_student);
     take(u, host_gradient->x, gradient.x, series_floats(u));
     take(u, host_gradient->features, gradient.features, feature_floats(u));

@@ -36,6 +36,7 @@ struct unroll_options {
 struct unroll_student {
     float *parameters, *velocity; /* (network->parameter_count) */
     size_t age;
+    struct dropout dropout; /* of its steps, which are counted by age; all zeros: none */
 };
 
 /* What is learned, or the gradients of it. */

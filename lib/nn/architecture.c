@@ -10,12 +10,15 @@
 
 #include "nn/family.h"
 
-static const struct family *const families[] = {&family_cnn, &family_fcn, &family_resnet};
+static const struct family *const families[] = {
+    &family_cnn, &family_fcn, &family_resnet,      &family_inception,
+    &family_tcn, &family_mlp, &family_transformer, &family_gru,
+};
 
 enum { FAMILIES = sizeof families / sizeof families[0] };
 
 const char *const family_norms[] = {"none", "batch", "instance", "layer", NULL};
-const char *const family_activations[] = {"relu", "leaky", "sigmoid", NULL};
+const char *const family_activations[] = {"relu", "leaky", "sigmoid", "gelu", NULL};
 const char *const family_poolings[] = {"none", "max", "mean", NULL};
 const char *const family_ends[] = {"flatten", "max", "mean", NULL};
 
@@ -63,6 +66,11 @@ struct architecture architecture_default(void)
     return default_of(families[0]);
 }
 
+bool architecture_runs_on(const struct architecture *architecture, const struct backend *backend)
+{
+    return !architecture->family->runs_on || architecture->family->runs_on(backend);
+}
+
 size_t architecture_value(const struct architecture *architecture, const char *name)
 {
     const struct word *word;
@@ -89,6 +97,32 @@ static struct error *parse_choice(const struct word *word, const char *text, siz
                  word->choices[i]);
     }
     return error_make("network: %s=%s: expected one of %s", word->name, text, choices);
+}
+
+static struct error *expected_fraction(const struct word *word, const char *text)
+{
+    return error_make("network: %s=%s: expected a number from %g to %g with at most three decimals",
+                      word->name, text, (double)word->smallest / 1000,
+                      (double)word->largest / 1000);
+}
+
+/* "0.125" as 125. */
+static struct error *parse_thousandths(const struct word *word, const char *text, size_t *value)
+{
+    size_t number = 0, decimals = 0, digits = 0;
+    const char *c = text;
+
+    for (; *c >= '0' && *c <= '9' && digits < 6; c++, digits++)
+        number = 10 * number + (size_t)(*c - '0');
+    if (digits > 0 && *c == '.')
+        for (c++; *c >= '0' && *c <= '9' && decimals < 3; c++, decimals++)
+            number = 10 * number + (size_t)(*c - '0');
+    for (; decimals < 3; decimals++)
+        number *= 10;
+    if (digits == 0 || *c || number < word->smallest || number > word->largest)
+        return expected_fraction(word, text);
+    *value = number;
+    return NULL;
 }
 
 static struct error *parse_number(const struct word *word, const char *text, size_t *value)
@@ -119,13 +153,15 @@ static struct error *parse_word(char *text, bool seen[ARCHITECTURE_WORDS + DATA_
         if (seen[i])
             return error_make("network: %s is given twice", text);
         seen[i] = true;
-        return word->choices ? parse_choice(word, equals + 1, value)
-                             : parse_number(word, equals + 1, value);
+        if (word->choices)
+            return parse_choice(word, equals + 1, value);
+        return word->thousandths ? parse_thousandths(word, equals + 1, value)
+                                 : parse_number(word, equals + 1, value);
     }
     return error_make("network: unknown word \"%s\"", text);
 }
 
-/* "cnn", "cnn or fcn", "cnn, fcn or resnet". */
+/* "cnn, fcn or resnet". */
 static void list_families(char *text, size_t size)
 {
     size_t used = 0;
@@ -199,6 +235,9 @@ void architecture_print(const struct architecture *architecture, char text[ARCHI
         if (word->choices)
             used += (size_t)snprintf(text + used, ARCHITECTURE_TEXT - used, " %s=%s", word->name,
                                      word->choices[*value]);
+        else if (word->thousandths)
+            used += (size_t)snprintf(text + used, ARCHITECTURE_TEXT - used, " %s=%g", word->name,
+                                     (double)*value / 1000);
         else
             used += (size_t)snprintf(text + used, ARCHITECTURE_TEXT - used, " %s=%zu", word->name,
                                      *value);

@@ -8,6 +8,7 @@
 #ifndef SC_NN_ARCHITECTURE_H
 #define SC_NN_ARCHITECTURE_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 #include "base/error.h"
@@ -40,6 +41,10 @@ void architecture_print(const struct architecture *architecture, char text[ARCHI
 /* Whether a network of that kind can be built: all numbers known and in range, and whatever the
  * family demands. */
 struct error *architecture_check(const struct architecture *architecture) MUST_CHECK;
+
+/* Whether a backend can run networks of that kind. */
+struct backend;
+bool architecture_runs_on(const struct architecture *architecture, const struct backend *backend);
 
 /* The value of a word of the family; 0 for one that it does not have. */
 size_t architecture_value(const struct architecture *architecture, const char *word);

@@ -26,6 +26,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 #include "nn/loss.h"
 
@@ -33,11 +34,19 @@
 #define BACKEND_MOST_CHANNELS 1024 /* that a convolution inside a network may have */
 
 enum normalisation { NORM_NONE, NORM_BATCH, NORM_INSTANCE, NORM_LAYER };
-enum activation { ACTIVATION_RELU, ACTIVATION_LEAKY_RELU, ACTIVATION_SIGMOID, ACTIVATION_NONE };
+enum activation {
+    ACTIVATION_RELU,
+    ACTIVATION_LEAKY_RELU,
+    ACTIVATION_SIGMOID,
+    ACTIVATION_GELU, /* a Phi(a), exact */
+    ACTIVATION_NONE
+};
 enum pooling { POOL_NONE, POOL_MAX, POOL_MEAN };
 
 /* 1-D convolution with same padding, of an even kernel one step more behind than before; a linear
- * layer is one with kernel 1.  in (count, steps, inputs), out (count, steps, outputs). */
+ * layer is one with kernel 1.  With a dilation d it is causal: step t sees t, t - d, t - 2d, ...,
+ * and if d > 1 nothing is read outside the series.  in (count, steps, inputs), out (count, steps,
+ * outputs). */
 struct conv1d_shape {
     size_t steps;
     size_t kernel;
@@ -47,6 +56,7 @@ struct conv1d_shape {
     size_t output_sample;               /* the output */
     size_t input_gradient_sample;       /* the gradient of the input */
     size_t output_gradient_sample;      /* the gradient of the output, which has the halo */
+    size_t dilation;                    /* of a causal one; 0: same padding */
 };
 
 /* Normalisation, activation and pooling by 2 in one go (`norm` may be none):
@@ -74,6 +84,91 @@ struct pool_shape {
     size_t input_gradient_sample;  /* its gradient */
     size_t output_sample;          /* the output and its tangent */
     size_t output_gradient_sample; /* its gradient */
+};
+
+/* Maxima of three neighbouring steps: out[t] = max(in[t - 1], in[t], in[t + 1]), of those that
+ * there are.  Everything is (count, steps, stride). */
+struct max3_shape {
+    size_t steps, stride;
+    size_t input_sample;           /* floats from sample to sample: the input and its tangent */
+    size_t input_gradient_sample;  /* its gradient */
+    size_t output_sample;          /* the output and its tangent */
+    size_t output_gradient_sample; /* its gradient */
+};
+
+/* Which values dropout keeps: a function of this, the layer, the sample and the place in it, so
+ * that every pass of one batch, and any number of threads, sees the same mask. */
+struct dropout {
+    bool on;
+    uint64_t key;
+    size_t step;        /* of the training, */
+    const size_t *more; /* plus this, memory of the device; NULL: 0 */
+};
+
+/* Dropout of one layer: a value is 0 with probability `rate`, else it is divided by 1 - rate.
+ *
+ * The values of a sample are rows of `columns`, each cut into groups of 32.  Value i of group g,
+ * counted through all rows (each begins a group of its own), is dropped where word i / 8 of
+ * Philox4x32-10 under `key` at the counter (8 g + i % 8, RANDOM_DROPOUT + 256 layer, sample, step)
+ * is below rate 2^32. */
+struct dropout_mask {
+    struct dropout dropout;
+    uint32_t layer;
+    float rate;
+};
+
+/* Normalisation of every step over its channels, as PyTorch's LayerNorm(channels):
+ *     xh = (z - mean) rstd;  y = gamma xh + beta
+ * z and y are (count, steps, stride). */
+struct rownorm_shape {
+    size_t steps, channels, stride;
+    size_t input_sample, input_gradient_sample; /* floats from sample to sample, as above */
+    size_t output_sample, output_gradient_sample;
+};
+
+struct rownorm {
+    struct rownorm_shape shape;
+    const float *gamma, *beta;                 /* (stride), padded with zeros */
+    const float *tangent_gamma, *tangent_beta; /* the direction */
+};
+
+/* Attention of every step to all steps.  With Q, K, V (steps, width) of one head,
+ *     P = softmax(Q K^T / sqrt(width));  A = dropout(P);  O = A V
+ * in (count, steps, stride) holds Q of all heads, then K, then V; out their O side by side. */
+struct attention_shape {
+    size_t steps, heads, width;
+    size_t input_stride, output_stride;
+    size_t input_sample, input_gradient_sample; /* floats from sample to sample, as above */
+    size_t output_sample, output_gradient_sample;
+};
+
+struct attention {
+    struct attention_shape shape;
+    struct dropout_mask mask;
+    float *scratch; /* of this call: attention_scratch() floats */
+};
+
+/* A layer of gated recurrent units.  in (count, steps, stride) holds gi = W_ih x + b_ih, gates r,
+ * z, n after one another, `hidden` of each; with gh = W_hh h' + b_hh of the state h' before, 0 at
+ * the start,
+ *     r = sigmoid(gi_r + gh_r);  z = sigmoid(gi_z + gh_z);  n = tanh(gi_n + r gh_n)
+ *     h = (1 - z) n + z h'
+ * out (count, steps, stride) is h. */
+struct gru_shape {
+    size_t steps, hidden;
+    size_t input_stride, output_stride;
+    size_t input_sample, input_gradient_sample; /* floats from sample to sample, as above */
+    size_t output_sample, output_gradient_sample;
+};
+
+enum gru_gate { GRU_R, GRU_Z, GRU_N, GRU_HN, GRU_GATES }; /* r, z, n, gh_n */
+
+struct gru {
+    struct gru_shape shape;
+    const struct conv1d_shape *product; /* W_hh as a linear layer, packed by conv1d_pack: */
+    const float *forward, *backward;
+    const float *tangent_forward, *tangent_backward; /* the direction; NULL: none */
+    float *scratch;                                  /* of this call: gru_scratch() floats */
 };
 
 /* Rows of `stride` floats that a normact layer keeps for each group of values with one mean: one
@@ -209,6 +304,12 @@ struct backend {
     void (*add_rows)(size_t count, size_t columns, const float *in, size_t in_sample, float *out,
                      size_t out_sample);
 
+    /* out[n][t][0..columns) = in[n][t][0..columns), or added, for steps that lie `..._stride`
+     * floats apart. */
+    void (*move_steps)(size_t count, size_t steps, size_t columns, const float *in,
+                       size_t in_sample, size_t in_stride, bool add, float *out, size_t out_sample,
+                       size_t out_stride);
+
     /* out[n] = in[order[*batch * size + n]] for n < count and rows of `words` 4-byte words; batch
      * NULL is 0. */
     void (*gather)(size_t count, size_t words, const void *in, const size_t *order,
@@ -221,7 +322,7 @@ struct backend {
     void (*find_infinite)(size_t count, const float *values, double *found);
 
     /* Weights (outputs, inputs, kernel) and bias (outputs) in the order that the products want;
-     * conv1d_panel() floats each.  `backward` may be NULL. */
+     * conv1d_panel() floats each.  `backward` may be NULL, and so may the bias, which is then 0. */
     size_t (*conv1d_panel)(const struct conv1d_shape *shape);
     void (*conv1d_pack)(const struct conv1d_shape *shape, const float *weight, const float *bias,
                         float *forward, float *backward);
@@ -236,7 +337,8 @@ struct backend {
     size_t (*conv1d_gradient)(const struct conv1d_shape *shape);
     void (*conv1d_backward_weight)(const struct conv1d_shape *shape, size_t count, const float *in,
                                    const float *dout, bool bias, float *gradient);
-    /* Brings them into PyTorch's order: dweight (outputs, inputs, kernel), dbias (outputs). */
+    /* Brings them into PyTorch's order: dweight (outputs, inputs, kernel), dbias (outputs) or NULL.
+     */
     void (*conv1d_unpack)(const struct conv1d_shape *shape, const float *gradient, float *dweight,
                           float *dbias);
 
@@ -300,6 +402,57 @@ struct backend {
                                 const int32_t *index, float *din);
     void (*pool_steps_tangent)(const struct pool_shape *shape, size_t count, const float *rin,
                                const int32_t *index, float *rout);
+
+    /* Maxima of three steps; of equals the first counts. */
+    void (*max3)(const struct max3_shape *shape, size_t count, const float *in, float *out);
+    void (*max3_backward)(const struct max3_shape *shape, size_t count, const float *in,
+                          const float *dout, float *din);
+    void (*max3_tangent)(const struct max3_shape *shape, size_t count, const float *in,
+                         const float *rin, float *rout);
+
+    /* The following may be NULL: then networks with such layers are refused.
+     *
+     * out = in times the mask, for `count` samples from number `first` of `rows` contiguous rows of
+     * `columns`.  in may be out. */
+    void (*dropout)(const struct dropout_mask *mask, size_t first, size_t count, size_t rows,
+                    size_t columns, const float *in, size_t in_sample, float *out,
+                    size_t out_sample);
+
+    /* Gradients of gamma and beta, (2, stride), are added to dparameters unless it is NULL. */
+    void (*rownorm_forward)(const struct rownorm *rownorm, size_t count, const float *z, float *y);
+    void (*rownorm_backward)(const struct rownorm *rownorm, size_t count, const float *z,
+                             const float *dy, float *dz, float *dparameters);
+    void (*rownorm_tangent_forward)(const struct rownorm *rownorm, size_t count, const float *z,
+                                    const float *rz, float *ry);
+    void (*rownorm_tangent_backward)(const struct rownorm *rownorm, size_t count, const float *z,
+                                     const float *rz, const float *dy, const float *rdy, float *rdz,
+                                     float *rdparameters);
+
+    /* Scratch for `count` samples, in floats; `first` is the number of the first in the batch. */
+    size_t (*attention_scratch)(const struct attention_shape *shape, size_t count);
+    void (*attention_forward)(const struct attention *attention, size_t first, size_t count,
+                              const float *in, float *out);
+    void (*attention_backward)(const struct attention *attention, size_t first, size_t count,
+                               const float *in, const float *dout, float *din);
+    void (*attention_tangent_forward)(const struct attention *attention, size_t first, size_t count,
+                                      const float *in, const float *rin, float *rout);
+    void (*attention_tangent_backward)(const struct attention *attention, size_t first,
+                                       size_t count, const float *in, const float *rin,
+                                       const float *dout, const float *rdout, float *rdin);
+
+    /* gates and rgates: (count, steps, GRU_GATES hidden), kept from the forward passes.  Gradients
+     * of W_hh and b_hh are added as by conv1d_backward_weight. */
+    size_t (*gru_scratch)(const struct gru_shape *shape, size_t count);
+    void (*gru_forward)(const struct gru *gru, size_t count, const float *in, float *gates,
+                        float *out);
+    void (*gru_backward)(const struct gru *gru, size_t count, const float *gates, const float *out,
+                         const float *dout, float *din, float *gradient);
+    void (*gru_tangent_forward)(const struct gru *gru, size_t count, const float *rin,
+                                const float *gates, const float *out, float *rgates, float *rout);
+    void (*gru_tangent_backward)(const struct gru *gru, size_t count, const float *gates,
+                                 const float *rgates, const float *out, const float *rout,
+                                 const float *dout, const float *rdout, float *rdin,
+                                 float *gradient);
 
     /* The functions of loss.h.  loss: value[*index], index NULL being 0; correct: how many. */
     void (*loss)(const struct loss *loss, size_t count, size_t classes, const float *logits,

@@ -5,7 +5,8 @@
  *     out[t]      = run of in  at t  x  W   (kernel * inputs, outputs)
  *     din[t]      = run of dout at t x  W'  (kernel * outputs, inputs), the kernel turned round
  *     dW          = sum over t of (run of in at t)^T dout[t]
- * are products of overlapping rows of memory as it is; nothing is unfolded or copied. */
+ * are products of overlapping rows of memory as it is; nothing is unfolded or copied.  The taps of
+ * a dilated convolution lie apart: each is a product of its own, added to the others. */
 #include "nn/backend_cpu.h"
 
 #include <math.h>
@@ -144,6 +145,15 @@ static void cpu_add_rows(size_t count, size_t columns, const float *in, size_t i
             out[n * out_sample + i] += in[n * in_sample + i];
 }
 
+static void cpu_move_steps(size_t count, size_t steps, size_t columns, const float *in,
+                           size_t in_sample, size_t in_stride, bool add, float *out,
+                           size_t out_sample, size_t out_stride)
+{
+    for (size_t n = 0; n < count; n++)
+        (add ? cpu_add_rows : cpu_copy_rows)(steps, columns, in + n * in_sample, in_stride,
+                                             out + n * out_sample, out_stride);
+}
+
 static void cpu_gather(size_t count, size_t words, const void *in, const size_t *order,
                        const size_t *batch, size_t size, void *out)
 {
@@ -227,6 +237,24 @@ static size_t conv1d_panel(const struct conv1d_shape *shape)
     return out + in + shape->kernel * in * out;
 }
 
+/* Taps that are not side by side. */
+static bool is_dilated(const struct conv1d_shape *shape)
+{
+    return shape->dilation > 1;
+}
+
+/* Steps that an output sees before its own. */
+static size_t steps_before(const struct conv1d_shape *shape)
+{
+    return shape->dilation ? (shape->kernel - 1) * shape->dilation : (shape->kernel - 1) / 2;
+}
+
+/* Steps that the gradient of an input sees before its own. */
+static size_t steps_before_back(const struct conv1d_shape *shape)
+{
+    return shape->dilation ? 0 : shape->kernel / 2;
+}
+
 /* Fills the strips of a (kernel * from) x columns matrix.  Element (k, i, j) is taken from
  * weight[k * step_k + i * step_i + j * step_j] where i < inner and j < outer, else it is zero. */
 struct pack_order {
@@ -246,12 +274,17 @@ static float *pack_strip(size_t kernel, const struct pack_order *order, const fl
         size_t tap = order->turned ? kernel - 1 - k : k;
         const float *from = weight + tap + first * order->step_j;
 
-        for (size_t i = 0; i < order->inner; i++, from += order->step_i, panel += width) {
-            for (size_t j = 0; j < real; j++)
-                panel[j] = from[j * order->step_j];
-            for (size_t j = real; j < width; j++)
-                panel[j] = 0.0f;
-        }
+        if (real < width)
+            memset(panel, 0, order->inner * width * sizeof *panel);
+        if (order->step_j == 1)
+            cpu_copy_rows(order->inner, real, from, order->step_i, panel, width);
+        else if (order->step_i == 1)
+            transpose_sample(real, order->inner, from, order->step_j, panel, width);
+        else
+            for (size_t i = 0; i < order->inner; i++)
+                for (size_t j = 0; j < real; j++)
+                    panel[i * width + j] = from[i * order->step_i + j * order->step_j];
+        panel += order->inner * width;
         memset(panel, 0, (order->inner_stride - order->inner) * width * sizeof *panel);
         panel += (order->inner_stride - order->inner) * width;
     }
@@ -272,6 +305,39 @@ static void pack_panel(size_t kernel, const struct pack_order *order, const floa
     }
 }
 
+/* Floats of one tap of a dilated convolution, each of which has a panel of its own. */
+static size_t tap_floats(size_t inner_stride, size_t columns)
+{
+    return inner_stride * round_up(columns);
+}
+
+static void pack_taps(const struct conv1d_shape *shape, const struct pack_order *order,
+                      const float *weight, float *panel)
+{
+    size_t kernel = shape->kernel;
+
+    if (!is_dilated(shape)) {
+        pack_panel(kernel, order, weight, panel);
+        return;
+    }
+    for (size_t k = 0; k < kernel; k++)
+        pack_panel(1, order, weight + (order->turned ? kernel - 1 - k : k),
+                   panel + k * tap_floats(order->inner_stride, order->columns));
+}
+
+void cpu_pack(size_t depth, size_t columns, size_t padded, const float *from, size_t step_row,
+              size_t step_column, float *panel)
+{
+    struct pack_order order = {.inner_stride = depth,
+                               .inner = depth,
+                               .columns = padded,
+                               .outer = columns,
+                               .step_i = step_row,
+                               .step_j = step_column};
+
+    pack_panel(1, &order, from, panel);
+}
+
 static void conv1d_pack(const struct conv1d_shape *shape, const float *weight, const float *bias,
                         float *forward, float *backward)
 {
@@ -285,8 +351,9 @@ static void conv1d_pack(const struct conv1d_shape *shape, const float *weight, c
 
     if (forward) {
         memset(forward, 0, start * sizeof *forward);
-        memcpy(forward, bias, shape->outputs * sizeof *forward);
-        pack_panel(kernel, &order, weight, forward + start);
+        if (bias)
+            memcpy(forward, bias, shape->outputs * sizeof *forward);
+        pack_taps(shape, &order, weight, forward + start);
     }
     if (backward) {
         order = (struct pack_order){.inner_stride = shape->output_stride,
@@ -296,7 +363,7 @@ static void conv1d_pack(const struct conv1d_shape *shape, const float *weight, c
                                     .step_i = kernel * shape->inputs,
                                     .step_j = kernel,
                                     .turned = true};
-        pack_panel(kernel, &order, weight, backward);
+        pack_taps(shape, &order, weight, backward);
     }
 }
 
@@ -316,26 +383,79 @@ static void multiply_samples(size_t count, size_t steps, size_t depth, const flo
                           out + n * out_sample, columns);
 }
 
+/* The steps of which tap k sees steps inside the series: those it adds to, and how far away from
+ * each is the one that it sees. */
+struct reach {
+    size_t first, count;
+    ptrdiff_t offset;
+};
+
+static struct reach tap_reach(const struct conv1d_shape *shape, size_t k, size_t before)
+{
+    ptrdiff_t steps = (ptrdiff_t)shape->steps;
+    ptrdiff_t offset = (ptrdiff_t)(k * shape->dilation) - (ptrdiff_t)before;
+    ptrdiff_t away = offset < 0 ? -offset : offset;
+
+    return (struct reach){.first = offset < 0 ? (size_t)(away < steps ? away : steps) : 0,
+                          .count = (size_t)(away < steps ? steps - away : 0),
+                          .offset = offset};
+}
+
+/* A dilated convolution or the gradient of its input: bias (or 0), then tap after tap. */
+static void multiply_taps(const struct conv1d_shape *shape, size_t count, size_t before,
+                          const float *in, size_t in_sample, size_t in_stride, const float *panel,
+                          size_t columns, const float *bias, bool add, float *out,
+                          size_t out_sample)
+{
+    size_t floats = tap_floats(in_stride, columns);
+
+    for (size_t n = 0; n < count; n++, in += in_sample, out += out_sample) {
+        if (!add && !bias)
+            memset(out, 0, shape->steps * columns * sizeof *out);
+        for (size_t t = 0; !add && bias && t < shape->steps; t++)
+            memcpy(out + t * columns, bias, columns * sizeof *out);
+        for (size_t k = 0; k < shape->kernel; k++) {
+            struct reach reach = tap_reach(shape, k, before);
+
+            if (reach.count > 0)
+                cpu_kernels()->multiply(
+                    reach.count, in_stride,
+                    in + ((ptrdiff_t)reach.first + reach.offset) * (ptrdiff_t)in_stride, in_stride,
+                    panel + k * floats, columns, NULL, true, out + reach.first * columns, columns);
+        }
+    }
+}
+
 static void conv1d_forward(const struct conv1d_shape *shape, size_t count, const float *in,
                            const float *forward, bool add, float *out)
 {
-    size_t before = (shape->kernel - 1) / 2;
+    size_t before = steps_before(shape);
 
-    multiply_samples(count, shape->steps, shape->kernel * shape->input_stride,
-                     in - before * shape->input_stride, shape->input_sample, shape->input_stride,
-                     forward + round_up(shape->output_stride), shape->output_stride, forward, add,
-                     out, shape->output_sample);
+    if (is_dilated(shape))
+        multiply_taps(shape, count, before, in, shape->input_sample, shape->input_stride,
+                      forward + round_up(shape->output_stride), shape->output_stride, forward, add,
+                      out, shape->output_sample);
+    else
+        multiply_samples(count, shape->steps, shape->kernel * shape->input_stride,
+                         in - before * shape->input_stride, shape->input_sample,
+                         shape->input_stride, forward + round_up(shape->output_stride),
+                         shape->output_stride, forward, add, out, shape->output_sample);
 }
 
 static void conv1d_backward_input(const struct conv1d_shape *shape, size_t count, const float *dout,
                                   const float *backward, bool add, float *din)
 {
-    size_t before = shape->kernel / 2;
+    size_t before = steps_before_back(shape);
 
-    multiply_samples(count, shape->steps, shape->kernel * shape->output_stride,
-                     dout - before * shape->output_stride, shape->output_gradient_sample,
-                     shape->output_stride, backward, shape->input_stride, NULL, add, din,
-                     shape->input_gradient_sample);
+    if (is_dilated(shape))
+        multiply_taps(shape, count, before, dout, shape->output_gradient_sample,
+                      shape->output_stride, backward, shape->input_stride, NULL, add, din,
+                      shape->input_gradient_sample);
+    else
+        multiply_samples(count, shape->steps, shape->kernel * shape->output_stride,
+                         dout - before * shape->output_stride, shape->output_gradient_sample,
+                         shape->output_stride, backward, shape->input_stride, NULL, add, din,
+                         shape->input_gradient_sample);
 }
 
 static size_t conv1d_gradient(const struct conv1d_shape *shape)
@@ -343,11 +463,27 @@ static size_t conv1d_gradient(const struct conv1d_shape *shape)
     return (shape->kernel * shape->input_stride + 1) * shape->output_stride;
 }
 
+static void add_weights_by_taps(const struct conv1d_shape *shape, size_t count, const float *in,
+                                const float *dout, float *gradient)
+{
+    size_t ins = shape->input_stride, outs = shape->output_stride;
+
+    for (size_t k = 0; k < shape->kernel; k++) {
+        struct reach reach = tap_reach(shape, k, steps_before(shape));
+
+        if (reach.count > 0)
+            cpu_kernels()->multiply_transposed(
+                count, reach.count, in + ((ptrdiff_t)reach.first + reach.offset) * (ptrdiff_t)ins,
+                shape->input_sample, ins, ins, dout + reach.first * outs,
+                shape->output_gradient_sample, outs, outs, gradient + k * ins * outs, outs);
+    }
+}
+
 static void conv1d_backward_weight(const struct conv1d_shape *shape, size_t count, const float *in,
                                    const float *dout, bool bias, float *gradient)
 {
     const struct kernels *kernels = cpu_kernels();
-    size_t before = (shape->kernel - 1) / 2, depth = shape->kernel * shape->input_stride;
+    size_t before = steps_before(shape), depth = shape->kernel * shape->input_stride;
     size_t in_sample = shape->input_sample, out_sample = shape->output_gradient_sample;
     size_t samples = count, steps = shape->steps;
 
@@ -355,9 +491,13 @@ static void conv1d_backward_weight(const struct conv1d_shape *shape, size_t coun
         steps = count;
         samples = 1;
     }
-    kernels->multiply_transposed(samples, steps, in - before * shape->input_stride, in_sample,
-                                 shape->input_stride, depth, dout, out_sample, shape->output_stride,
-                                 shape->output_stride, gradient, shape->output_stride);
+    if (is_dilated(shape))
+        add_weights_by_taps(shape, count, in, dout, gradient);
+    else
+        kernels->multiply_transposed(samples, steps, in - before * shape->input_stride, in_sample,
+                                     shape->input_stride, depth, dout, out_sample,
+                                     shape->output_stride, shape->output_stride, gradient,
+                                     shape->output_stride);
     for (size_t n = 0; bias && n < samples; n++)
         kernels->add_columns(steps, shape->output_stride, dout + n * out_sample,
                              gradient + depth * shape->output_stride);
@@ -368,15 +508,19 @@ static void conv1d_unpack(const struct conv1d_shape *shape, const float *gradien
 {
     size_t kernel = shape->kernel, step = shape->input_stride * shape->output_stride;
 
-    for (size_t out = 0; out < shape->outputs; out++)
+    if (kernel == 1)
+        transpose_sample(shape->inputs, shape->outputs, gradient, shape->output_stride, dweight,
+                         shape->inputs);
+    for (size_t out = 0; kernel > 1 && out < shape->outputs; out++)
         for (size_t in = 0; in < shape->inputs; in++) {
             const float *from = gradient + in * shape->output_stride + out;
 
             for (size_t k = 0; k < kernel; k++)
                 *dweight++ = from[k * step];
         }
-    memcpy(dbias, gradient + kernel * shape->input_stride * shape->output_stride,
-           shape->outputs * sizeof *dbias);
+    if (dbias)
+        memcpy(dbias, gradient + kernel * shape->input_stride * shape->output_stride,
+               shape->outputs * sizeof *dbias);
 }
 
 /* ---- Pooling ---- */
@@ -427,6 +571,30 @@ static void pool_steps_tangent(const struct pool_shape *shape, size_t count, con
         for (size_t c = 0; c < stride; c++)
             rout[c] = rin[(size_t)index[n * stride + c] * stride + c];
     }
+}
+
+static void cpu_max3(const struct max3_shape *shape, size_t count, const float *in, float *out)
+{
+    for (size_t n = 0; n < count; n++)
+        cpu_kernels()->max3(shape->steps, shape->stride, in + n * shape->input_sample,
+                            out + n * shape->output_sample);
+}
+
+static void cpu_max3_backward(const struct max3_shape *shape, size_t count, const float *in,
+                              const float *dout, float *din)
+{
+    for (size_t n = 0; n < count; n++)
+        cpu_kernels()->max3_backward(shape->steps, shape->stride, in + n * shape->input_sample,
+                                     dout + n * shape->output_gradient_sample,
+                                     din + n * shape->input_gradient_sample);
+}
+
+static void cpu_max3_tangent(const struct max3_shape *shape, size_t count, const float *in,
+                             const float *rin, float *rout)
+{
+    for (size_t n = 0; n < count; n++)
+        cpu_kernels()->max3_tangent(shape->steps, shape->stride, in + n * shape->input_sample,
+                                    rin + n * shape->input_sample, rout + n * shape->output_sample);
 }
 
 /* ---- Optimisers ---- */
@@ -521,6 +689,7 @@ const struct backend *backend_cpu(void)
         .transpose = cpu_transpose,
         .copy_rows = cpu_copy_rows,
         .add_rows = cpu_add_rows,
+        .move_steps = cpu_move_steps,
         .gather = cpu_gather,
         .combine = cpu_combine,
         .count = cpu_count,
@@ -551,6 +720,24 @@ const struct backend *backend_cpu(void)
         .pool_steps = pool_steps,
         .pool_steps_backward = pool_steps_backward,
         .pool_steps_tangent = pool_steps_tangent,
+        .max3 = cpu_max3,
+        .max3_backward = cpu_max3_backward,
+        .max3_tangent = cpu_max3_tangent,
+        .dropout = cpu_dropout,
+        .rownorm_forward = cpu_rownorm_forward,
+        .rownorm_backward = cpu_rownorm_backward,
+        .rownorm_tangent_forward = cpu_rownorm_tangent_forward,
+        .rownorm_tangent_backward = cpu_rownorm_tangent_backward,
+        .attention_scratch = cpu_attention_scratch,
+        .attention_forward = cpu_attention_forward,
+        .attention_backward = cpu_attention_backward,
+        .attention_tangent_forward = cpu_attention_tangent_forward,
+        .attention_tangent_backward = cpu_attention_tangent_backward,
+        .gru_scratch = cpu_gru_scratch,
+        .gru_forward = cpu_gru_forward,
+        .gru_backward = cpu_gru_backward,
+        .gru_tangent_forward = cpu_gru_tangent_forward,
+        .gru_tangent_backward = cpu_gru_tangent_backward,
         .loss = cpu_loss,
         .loss_tangent = loss_tangent,
         .count_correct = cpu_count_correct,

@@ -41,4 +41,47 @@ void cpu_normact_tangent_backward(const struct normact *normact, size_t first, s
                                   const float *z, const float *rz, const float *dp,
                                   const float *rdp, float *dz, float *rdz);
 
+/* Fills the strips (kernels.h) of a depth x columns matrix, filled up with zeros to `padded`
+ * columns, from values that lie step_row and step_column floats apart. */
+void cpu_pack(size_t depth, size_t columns, size_t padded, const float *from, size_t step_row,
+              size_t step_column, float *panel);
+
+void cpu_dropout(const struct dropout_mask *mask, size_t first, size_t count, size_t rows,
+                 size_t columns, const float *in, size_t in_sample, float *out, size_t out_sample);
+
+/* The same for rows from number `first` of one sample, `stride` floats apart. */
+void cpu_dropout_rows(const struct dropout_mask *mask, size_t sample, size_t first, size_t rows,
+                      size_t columns, const float *in, float *out, size_t stride);
+
+void cpu_rownorm_forward(const struct rownorm *rownorm, size_t count, const float *z, float *y);
+void cpu_rownorm_backward(const struct rownorm *rownorm, size_t count, const float *z,
+                          const float *dy, float *dz, float *dparameters);
+void cpu_rownorm_tangent_forward(const struct rownorm *rownorm, size_t count, const float *z,
+                                 const float *rz, float *ry);
+void cpu_rownorm_tangent_backward(const struct rownorm *rownorm, size_t count, const float *z,
+                                  const float *rz, const float *dy, const float *rdy, float *rdz,
+                                  float *rdparameters);
+
+size_t cpu_attention_scratch(const struct attention_shape *shape, size_t count);
+void cpu_attention_forward(const struct attention *attention, size_t first, size_t count,
+                           const float *in, float *out);
+void cpu_attention_backward(const struct attention *attention, size_t first, size_t count,
+                            const float *in, const float *dout, float *din);
+void cpu_attention_tangent_forward(const struct attention *attention, size_t first, size_t count,
+                                   const float *in, const float *rin, float *rout);
+void cpu_attention_tangent_backward(const struct attention *attention, size_t first, size_t count,
+                                    const float *in, const float *rin, const float *dout,
+                                    const float *rdout, float *rdin);
+
+size_t cpu_gru_scratch(const struct gru_shape *shape, size_t count);
+void cpu_gru_forward(const struct gru *gru, size_t count, const float *in, float *gates,
+                     float *out);
+void cpu_gru_backward(const struct gru *gru, size_t count, const float *gates, const float *out,
+                      const float *dout, float *din, float *gradient);
+void cpu_gru_tangent_forward(const struct gru *gru, size_t count, const float *rin,
+                             const float *gates, const float *out, float *rgates, float *rout);
+void cpu_gru_tangent_backward(const struct gru *gru, size_t count, const float *gates,
+                              const float *rgates, const float *out, const float *rout,
+                              const float *dout, const float *rdout, float *rdin, float *gradient);
+
 #endif

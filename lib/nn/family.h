@@ -20,9 +20,10 @@ struct word {
     size_t standard;          /* the default */
     size_t smallest, largest; /* of a number */
     const char *const
-        *choices;   /* or the values it can have, NULL at the end; the number is the index */
-    bool odd;       /* a number that must be odd */
-    bool unwritten; /* not written while it has its default */
+        *choices;     /* or the values it can have, NULL at the end; the number is the index */
+    bool odd;         /* a number that must be odd */
+    bool thousandths; /* a fraction: its value, smallest and largest are in thousandths */
+    bool unwritten;   /* not written while it has its default */
     const char *help;
 };
 
@@ -33,11 +34,14 @@ struct family {
     /* Refuses what the ranges of the words do not: lengths that the network cannot take.  May be
      * NULL. */
     struct error *(*check)(const struct architecture *architecture);
+    /* Whether a backend has the functions that its layers need.  NULL: all backends have. */
+    bool (*runs_on)(const struct backend *backend);
     /* Adds the layers up to the classifier to an empty network. */
     struct error *(*build)(struct network *network);
 };
 
-extern const struct family family_cnn, family_fcn, family_resnet;
+extern const struct family family_cnn, family_fcn, family_resnet, family_inception, family_tcn,
+    family_mlp, family_transformer, family_gru;
 
 /* Choices that several families have, in the order of the enumerations of backend.h. */
 extern const char *const family_norms[], *const family_activations[], *const family_poolings[],
@@ -51,7 +55,7 @@ extern const char *const family_norms[], *const family_activations[], *const fam
 #define FAMILY_ACT                                                                                 \
     {                                                                                              \
         .name = "act", .standard = ACTIVATION_RELU, .choices = family_activations,                 \
-        .help = "activation; leaky: leaky ReLU with slope 0.01"                                    \
+        .help = "activation; leaky: leaky ReLU with slope 0.01; gelu: exact, by erf"               \
     }
 #define FAMILY_END(pool)                                                                           \
     {                                                                                              \

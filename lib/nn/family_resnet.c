@@ -71,7 +71,7 @@ static struct error *build_block(struct network *network, size_t block, size_t *
     const size_t *values = network->architecture.values;
     enum activation act = (enum activation)values[ACT];
     size_t width = block == 0 ? values[WIDTH] : 2 * values[WIDTH];
-    size_t shortcut = *tensor, h = *tensor;
+    size_t shortcut = *tensor, h = shortcut;
 
     for (size_t i = 0; i < CONVOLUTIONS; i++) {
         char name[48];

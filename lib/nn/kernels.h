@@ -50,6 +50,14 @@ struct normact_call {
     float *dgamma, *dbeta; /* norm=layer: (steps, stride), added to */
 };
 
+/* A mask of dropout for one sample (struct dropout_mask). */
+struct dropout_row {
+    uint32_t key[2];
+    uint32_t counter[3]; /* purpose and layer, sample, step */
+    uint32_t threshold;
+    float scale;
+};
+
 struct kernels {
     size_t lanes; /* floats in a vector */
 
@@ -77,6 +85,39 @@ struct kernels {
     /* Mean over all steps; maximum, and the step where it is. */
     void (*pool_mean)(size_t steps, size_t stride, const float *x, float *out);
     void (*pool_max)(size_t steps, size_t stride, const float *x, int32_t *index, float *out);
+
+    /* Maxima of three steps of one sample, their gradient and tangent. */
+    void (*max3)(size_t steps, size_t stride, const float *x, float *out);
+    void (*max3_backward)(size_t steps, size_t stride, const float *x, const float *dout,
+                          float *dx);
+    void (*max3_tangent)(size_t steps, size_t stride, const float *x, const float *rx, float *rout);
+
+    /* One row of columns whose first group has that number. */
+    void (*dropout_row)(const struct dropout_row *row, uint32_t group, size_t columns,
+                        const float *in, float *out);
+
+    /* See kernels_rownorm.h, kernels_attention.h, kernels_gru.h. */
+    void (*rownorm_forward)(const struct rownorm *norm, const float *z, float *y);
+    void (*rownorm_backward)(const struct rownorm *norm, const float *z, const float *dy, float *dz,
+                             float *dgamma, float *dbeta);
+    void (*rownorm_tangent_forward)(const struct rownorm *norm, const float *z, const float *rz,
+                                    float *ry);
+    void (*rownorm_tangent_backward)(const struct rownorm *norm, const float *z, const float *rz,
+                                     const float *dy, const float *rdy, float *rdz, float *rdgamma,
+                                     float *rdbeta);
+    void (*softmax_rows)(size_t rows, size_t columns, size_t stride, float scale, float *x);
+    void (*softmax_gradient)(size_t rows, size_t stride, float scale, const float *p, float *d);
+    void (*softmax_gradient_tangent)(size_t rows, size_t stride, float scale, const float *p,
+                                     const float *rp, float *d, float *rd);
+    void (*gru_step)(size_t hidden, const float *gi, const float *gh, const float *before,
+                     float *gates, float *h);
+    void (*gru_step_backward)(size_t hidden, const float *gates, const float *before, float *dh,
+                              float *dgi, float *dgh);
+    void (*gru_step_tangent)(size_t hidden, const float *rgi, const float *rgh, const float *gates,
+                             const float *before, const float *rbefore, float *rgates, float *rh);
+    void (*gru_step_tangent_backward)(size_t hidden, const float *gates, const float *rgates,
+                                      const float *before, const float *rbefore, float *dh,
+                                      float *rdh, float *rdgi, float *dgh, float *rdgh);
 
     void (*normact_forward)(const struct normact_call *call);
     void (*normact_backward_sums)(const struct normact_call *call);

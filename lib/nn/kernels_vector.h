@@ -82,3 +82,39 @@ INLINE vector sigmoid(vector x)
 
     return choose(x > splat(0.0f), denominator, e * denominator);
 }
+
+/* By e^(-2|x|), so that nothing overflows; to about 1e-7. */
+INLINE vector hyperbolic_tangent(vector x)
+{
+    const vector one = splat(1.0f);
+    vector e = exponential(choose(x > splat(0.0f), -x, x) * splat(2.0f));
+    vector y = (one - e) / (one + e);
+
+    return choose(x > splat(0.0f), y, -y);
+}
+
+/* The normal distribution: its density phi(x) and its integral Phi(x) from below. */
+struct normal {
+    vector density, integral;
+};
+
+/* Phi(-|x|) = e^(-x^2 / 2) q(t), t = 1 / (1 + 0.28 |x|), q a polynomial fitted to the relative
+ * error, which is below 4e-7; so the tail keeps its digits. */
+INLINE struct normal normal(vector x)
+{
+    const vector one = splat(1.0f);
+    vector size = choose(x > splat(0.0f), x, -x);
+    vector t = one / (one + splat(0.28f) * size), q = splat(0.0251210097f), tail;
+    vector e = exponential(x * x * splat(-0.5f));
+
+    q = q * t + splat(-0.095038105f);
+    q = q * t + splat(0.0945175981f);
+    q = q * t + splat(-0.00800020171f);
+    q = q * t + splat(0.0734022517f);
+    q = q * t + splat(0.0834957016f);
+    q = q * t + splat(0.103098642f);
+    q = q * t + splat(0.111699263f);
+    q = q * t + splat(0.111703861f);
+    tail = e * q * t;
+    return (struct normal){e * splat(0.39894228f), choose(x > splat(0.0f), one - tail, tail)};
+}

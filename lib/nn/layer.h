@@ -74,6 +74,8 @@ struct layer_type {
     bool can_add;
     /* TANGENT_FORWARD: it does without the tangent of series that do not move. */
     bool knows_fixed_series;
+    /* Samples that it wants to have together, if the batch has as many; 0: it does not care. */
+    size_t together;
 };
 
 /* Activations between layers: (N, steps, stride). */
@@ -123,6 +125,8 @@ static inline size_t round_up(size_t channels)
  * until the next one is added. */
 struct error *add_layer(struct network *network, const struct layer_type *type,
                         const struct tensor *output, struct layer **layer) MUST_CHECK;
+/* Refuses a layer that the network's device has no functions for. */
+struct error *check_device(const struct network *network, bool can, const char *what) MUST_CHECK;
 /* It reads this tensor, with that many steps of zeros on either side. */
 void add_input(struct network *network, struct layer *layer, size_t tensor, size_t halo);
 

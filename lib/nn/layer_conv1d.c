@@ -10,6 +10,9 @@
 struct shape {
     struct conv1d_shape conv;
     size_t weight, bias; /* offsets of the parameters */
+    bool biased;         /* has a bias */
+    /* First values are uniform within these; 0: all 0. */
+    double weight_bound, bias_bound;
 };
 
 /* The weights in the backend's order. */
@@ -21,6 +24,17 @@ struct state {
 static const struct conv1d_shape *conv_of(const struct layer *layer)
 {
     return &((const struct shape *)layer->shape)->conv;
+}
+
+static bool has_bias(const struct layer *layer)
+{
+    return ((const struct shape *)layer->shape)->biased;
+}
+
+/* Where the bias is in parameters or gradients; NULL if there is none. */
+static const float *bias_in(const struct shape *shape, const float *parameters)
+{
+    return shape->biased ? parameters + shape->bias : NULL;
 }
 
 /* ---- Its life ---- */
@@ -36,20 +50,20 @@ static void declare(struct network *network, struct layer *layer)
     shape->conv.input_gradient_sample = tensor_gradient_sample(in);
     shape->conv.output_gradient_sample = tensor_gradient_sample(out);
     layer->gradient_floats = network->backend->conv1d_gradient(&shape->conv);
-    network->work += out->steps * out->channels * in->channels * shape->conv.kernel;
+    network->work += out->steps * out->channels * shape->conv.inputs * shape->conv.kernel;
 }
 
-/* PyTorch's default: uniform within 1/sqrt(fan in). */
 static void initialise(const struct layer *layer, struct filler *filler, float *parameters,
                        float *buffers)
 {
     const struct shape *shape = layer->shape;
     size_t fan_in = shape->conv.inputs * shape->conv.kernel;
-    double bound = 1.0 / sqrt((double)fan_in);
 
     (void)buffers;
-    fill_uniform(filler, parameters + shape->weight, shape->conv.outputs * fan_in, bound);
-    fill_uniform(filler, parameters + shape->bias, shape->conv.outputs, bound);
+    fill_uniform(filler, parameters + shape->weight, shape->conv.outputs * fan_in,
+                 shape->weight_bound);
+    if (shape->biased)
+        fill_uniform(filler, parameters + shape->bias, shape->conv.outputs, shape->bias_bound);
 }
 
 static void lay_out(struct pass *pass, const struct layer *layer, struct layout *layout)
@@ -87,7 +101,7 @@ static void forward_prepare(struct pass *pass, const struct layer *layer)
 
     if (!pass->forward.same_parameters)
         pass->backend->conv1d_pack(&shape->conv, pass->forward.parameters + shape->weight,
-                                   pass->forward.parameters + shape->bias, state->forward,
+                                   bias_in(shape, pass->forward.parameters), state->forward,
                                    state->backward);
 }
 
@@ -107,8 +121,8 @@ static void backward_apply(struct pass *pass, const struct layer *layer, const s
     const float *dout = tensor_gradient(pass, layer->output, span);
 
     if (pass->backward.parameters)
-        pass->backend->conv1d_backward_weight(conv_of(layer), span->count, in, dout, true,
-                                              partial_gradient(pass, layer, span));
+        pass->backend->conv1d_backward_weight(conv_of(layer), span->count, in, dout,
+                                              has_bias(layer), partial_gradient(pass, layer, span));
     if (wants_input(pass, layer))
         pass->backend->conv1d_backward_input(conv_of(layer), span->count, dout, state->backward,
                                              layer->adds[0],
@@ -123,7 +137,8 @@ static void store_gradient(struct pass *pass, const struct layer *layer)
     if (pass->backward.parameters)
         pass->backend->conv1d_unpack(&shape->conv, pass->partial + layer->gradient,
                                      pass->backward.parameters + shape->weight,
-                                     pass->backward.parameters + shape->bias);
+                                     shape->biased ? pass->backward.parameters + shape->bias
+                                                   : NULL);
 }
 
 static void tangent_prepare(struct pass *pass, const struct layer *layer)
@@ -133,7 +148,7 @@ static void tangent_prepare(struct pass *pass, const struct layer *layer)
 
     if (pass->tangent.parameters)
         pass->backend->conv1d_pack(&shape->conv, pass->tangent.parameters + shape->weight,
-                                   pass->tangent.parameters + shape->bias, state->tangent_forward,
+                                   bias_in(shape, pass->tangent.parameters), state->tangent_forward,
                                    state->tangent_backward);
 }
 
@@ -172,7 +187,7 @@ static void tangent_backward_apply(struct pass *pass, const struct layer *layer,
 
         backend->conv1d_backward_weight(conv, span->count,
                                         tensor_value(pass, layer->inputs[0], span->first), rdout,
-                                        true, partial);
+                                        has_bias(layer), partial);
         if (input_moves(pass, layer))
             backend->conv1d_backward_weight(conv, span->count,
                                             tensor_tangent(pass, layer->inputs[0], span->first),
@@ -207,46 +222,123 @@ static const struct layer_type type = {
 
 /* ---- Building ---- */
 
-/* ndim: of the weight, 3 with a kernel and 2 for a linear layer. */
-static struct error *add(struct network *network, const char *module, size_t kernel, size_t ndim,
-                         size_t input, const struct tensor *out, size_t *output)
+/* What a layer is besides its input and output. */
+struct plan {
+    size_t kernel;
+    size_t dilation; /* of a causal convolution, else 0 */
+    size_t together; /* steps that are one row of the product: patches */
+    size_t ndim;     /* of the weight: 3 with a kernel, 2 for a linear layer */
+    bool biased;
+    const struct projection *projection; /* NULL: as PyTorch's nn.Conv1d and nn.Linear */
+};
+
+/* Steps of zeros that it reads on either side. */
+static size_t halo_of(const struct plan *plan)
 {
+    return plan->dilation == 0 ? plan->kernel / 2 : plan->dilation == 1 ? plan->kernel - 1 : 0;
+}
+
+/* PyTorch's default: uniform within 1/sqrt(fan in). */
+static struct projection usual(size_t fan_in)
+{
+    double bound = 1.0 / sqrt((double)fan_in);
+
+    return (struct projection){"weight", "bias", bound, bound};
+}
+
+static struct error *add(struct network *network, const char *module, const struct plan *plan,
+                         size_t input, size_t channels, size_t stride, size_t *output)
+{
+    size_t inputs = plan->together * network->tensors[input].channels;
+    struct projection projection =
+        plan->projection ? *plan->projection : usual(plan->kernel * inputs);
+    struct tensor out = {.steps = network->tensors[input].steps / plan->together,
+                         .channels = channels,
+                         .stride = stride,
+                         .gradient_halo = halo_of(plan)};
     struct layer *layer;
     struct shape *shape;
     const struct tensor *in;
 
-    TRY(add_layer(network, &type, out, &layer));
-    add_input(network, layer, input, kernel / 2);
+    TRY(add_layer(network, &type, &out, &layer));
+    add_input(network, layer, input, halo_of(plan));
     in = &network->tensors[input];
     shape = layer->shape;
-    shape->conv = (struct conv1d_shape){.steps = out->steps,
-                                        .kernel = kernel,
-                                        .inputs = in->channels,
-                                        .outputs = out->channels,
-                                        .input_stride = in->stride,
-                                        .output_stride = out->stride};
+    shape->conv = (struct conv1d_shape){.steps = out.steps,
+                                        .kernel = plan->kernel,
+                                        .inputs = inputs,
+                                        .outputs = channels,
+                                        .input_stride = plan->together * in->stride,
+                                        .output_stride = stride,
+                                        .dilation = plan->dilation};
+    shape->biased = plan->biased;
+    shape->weight_bound = projection.weight_bound;
+    shape->bias_bound = projection.bias_bound;
     *output = layer->output;
-    const size_t sizes[] = {out->channels, in->channels, kernel};
-    TRY(add_parameter(network, module, "weight", ndim, sizes, &shape->weight));
-    return add_parameter(network, module, "bias", 1, sizes, &shape->bias);
+    const size_t sizes[] = {channels, inputs, plan->kernel};
+    TRY(add_parameter(network, module, projection.weight, plan->ndim, sizes, &shape->weight));
+    return plan->biased ? add_parameter(network, module, projection.bias, 1, sizes, &shape->bias)
+                        : NULL;
 }
 
 struct error *build_conv1d(struct network *network, const char *module, size_t kernel, size_t input,
                            size_t channels, size_t *output)
 {
-    struct tensor out = {.steps = network->tensors[input].steps,
-                         .channels = channels,
-                         .stride = round_up(channels),
-                         .gradient_halo = kernel / 2};
+    struct plan plan = {.kernel = kernel, .together = 1, .ndim = 3, .biased = true};
 
-    return add(network, module, kernel, 3, input, &out, output);
+    return add(network, module, &plan, input, channels, round_up(channels), output);
+}
+
+struct error *build_conv1d_plain(struct network *network, const char *module, size_t kernel,
+                                 size_t input, size_t channels, size_t *output)
+{
+    struct plan plan = {.kernel = kernel, .together = 1, .ndim = 3};
+
+    return add(network, module, &plan, input, channels, round_up(channels), output);
+}
+
+struct error *build_conv1d_causal(struct network *network, const char *module, size_t kernel,
+                                  size_t dilation, size_t input, size_t channels, size_t *output)
+{
+    struct plan plan = {
+        .kernel = kernel, .together = 1, .dilation = dilation, .ndim = 3, .biased = true};
+
+    return add(network, module, &plan, input, channels, round_up(channels), output);
+}
+
+struct error *build_hidden(struct network *network, const char *module, size_t input,
+                           size_t outputs, size_t *output)
+{
+    struct plan plan = {.kernel = 1, .together = 1, .ndim = 2, .biased = true};
+
+    return add(network, module, &plan, input, outputs, round_up(outputs), output);
 }
 
 struct error *build_linear(struct network *network, const char *module, size_t input,
                            size_t outputs, size_t *output)
 {
-    struct tensor out = {
-        .steps = network->tensors[input].steps, .channels = outputs, .stride = outputs};
+    struct plan plan = {.kernel = 1, .together = 1, .ndim = 2, .biased = true};
 
-    return add(network, module, 1, 2, input, &out, output);
+    return add(network, module, &plan, input, outputs, outputs, output);
+}
+
+struct error *build_projection(struct network *network, const char *module,
+                               const struct projection *projection, size_t input, size_t channels,
+                               size_t *output)
+{
+    struct plan plan = {
+        .kernel = 1, .together = 1, .ndim = 2, .biased = true, .projection = projection};
+
+    return add(network, module, &plan, input, channels, round_up(channels), output);
+}
+
+struct error *build_patches(struct network *network, const char *module, size_t patch, size_t input,
+                            size_t channels, size_t *output)
+{
+    const struct tensor *in = &network->tensors[input];
+    struct plan plan = {.kernel = 1, .together = patch, .ndim = 2, .biased = true};
+
+    if (in->stride != in->channels)
+        return error_make("network: patches of padded steps are not implemented");
+    return add(network, module, &plan, input, channels, round_up(channels), output);
 }

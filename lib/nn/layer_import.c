@@ -66,16 +66,27 @@ static const struct layer_type type = {
               [TANGENT_BACKWARD] = {.apply = import_tangent_backward}},
 };
 
-struct error *build_series(struct network *network, size_t *output)
+static struct error *build_import(struct network *network, size_t steps, size_t channels,
+                                  size_t *output)
 {
-    const struct architecture *architecture = &network->architecture;
-    struct tensor series = {.steps = architecture->length,
-                            .channels = architecture->channels,
-                            .stride = architecture->channels,
-                            .series = true};
+    struct tensor series = {
+        .steps = steps, .channels = channels, .stride = channels, .series = true};
     struct layer *layer;
 
     TRY(add_layer(network, &type, &series, &layer));
     *output = layer->output;
     return NULL;
+}
+
+struct error *build_series(struct network *network, size_t *output)
+{
+    return build_import(network, network->architecture.length, network->architecture.channels,
+                        output);
+}
+
+/* As they come. */
+struct error *build_flat_series(struct network *network, size_t *output)
+{
+    return build_import(network, 1, network->architecture.length * network->architecture.channels,
+                        output);
 }

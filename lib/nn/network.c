@@ -87,6 +87,13 @@ struct error *add_layer(struct network *network, const struct layer_type *type,
     return NULL;
 }
 
+struct error *check_device(const struct network *network, bool can, const char *what)
+{
+    return can ? NULL
+               : error_make("network: the device %s cannot run %s: use --device cpu",
+                            network->backend->name, what);
+}
+
 void add_input(struct network *network, struct layer *layer, size_t tensor, size_t halo)
 {
     struct tensor *input = &network->tensors[tensor];

@@ -14,9 +14,12 @@
 
 enum {
     MOST_BLOCKS = 16,
-    FEWEST_BLOCKS = 8, /* where there are that many samples: work for that many cores */
+    FEWEST_BLOCKS = 8,           /* where there are that many samples: work for that many cores */
+    LARGE_GRADIENT = 128 * 1024, /* floats that leave the cache: where the whole batch is hardly */
+    FEWEST_LARGE = 2,            /* worth one block of them, two will do */
     CHUNK_FLOATS = 32 * 1024,
     GRADIENT_FLOATS = 8 * 1024 * 1024, /* at most, for the partial gradients of all blocks */
+    GRADIENT_ROWS = 64,
     /* Multiply-adds for each partial gradient, below which a block is not worth its own: zeroing,
      * adding up, and what they push out of the cache. */
     GRADIENT_WORK = 200,
@@ -138,26 +141,36 @@ static size_t larger(size_t a, size_t b)
 static size_t block_samples(const struct pass *pass, size_t count)
 {
     const struct network *network = pass->network;
-    size_t most = MOST_BLOCKS, worthwhile;
+    size_t most = MOST_BLOCKS, fewest = FEWEST_BLOCKS, worthwhile;
 
     if (pass->backend->whole_batch)
         return count;
     if (network->gradient_floats * most > GRADIENT_FLOATS)
         most = larger(GRADIENT_FLOATS / network->gradient_floats, FEWEST_BLOCKS / 2);
     worthwhile = ceiling(GRADIENT_WORK * network->gradient_floats, network->work);
-    return larger(ceiling(count, most), smaller(worthwhile, ceiling(count, FEWEST_BLOCKS)));
+    if (worthwhile >= count && network->gradient_floats > LARGE_GRADIENT)
+        fewest = FEWEST_LARGE;
+    return larger(ceiling(count, most), smaller(worthwhile, ceiling(count, fewest)));
 }
 
-/* Samples of a chunk, by the largest activation. */
+/* Samples of a chunk, by the largest activation and by what layers want to have together; or, where
+ * the weights are what leaves the cache, so many that their gradients are added to only once for
+ * some rows. */
 static size_t chunk_samples(const struct pass *pass)
 {
-    size_t largest = 1;
+    const struct network *network = pass->network;
+    size_t largest = 1, chunk;
 
     if (pass->backend->whole_batch)
         return pass->most_samples;
-    for (size_t i = 0; i < pass->network->tensor_count; i++)
-        largest = larger(largest, tensor_sample(&pass->network->tensors[i]));
-    return larger(smaller(CHUNK_FLOATS / largest, pass->most_samples), 1);
+    for (size_t i = 0; i < network->tensor_count; i++)
+        largest = larger(largest, tensor_sample(&network->tensors[i]));
+    chunk = CHUNK_FLOATS / largest;
+    for (size_t i = 0; i < network->layer_count; i++)
+        chunk = larger(chunk, network->layers[i].type->together);
+    if (network->gradient_floats > LARGE_GRADIENT)
+        chunk = larger(chunk, GRADIENT_ROWS * network->gradient_floats / network->work);
+    return larger(smaller(chunk, pass->most_samples), 1);
 }
 
 /* ---- Making and freeing ---- */
@@ -448,6 +461,13 @@ static void run_phase(struct pass *pass, enum phase phase)
 }
 
 /* ---- The passes ---- */
+
+struct dropout dropout_of(uint64_t seed, uint64_t index)
+{
+    struct random_stream stream = random_stream(seed, RANDOM_DROPOUT, index);
+
+    return (struct dropout){.on = true, .key = random_u64(&stream)};
+}
 
 const float *pass_forward(struct pass *pass, const struct forward *forward)
 {

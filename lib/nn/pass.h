@@ -48,7 +48,12 @@ struct forward {
     bool training;
     float momentum;  /* training: the running statistics move by this share (PyTorch: 0.1) */
     bool statistics; /* measure those of the batch though they are not used, for pass_match */
+    /* Which values dropout drops; all zeros: none. */
+    struct dropout dropout;
 };
+
+/* Dropout of the training (seed, index), at its first step. */
+struct dropout dropout_of(uint64_t seed, uint64_t index);
 
 /* Logits (N, V), valid until the next pass_forward.  Training with one value per channel is refused
  * by PyTorch; here its variance is 0. */

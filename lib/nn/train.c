@@ -80,12 +80,14 @@ struct training {
     size_t batches;
     size_t *order, *device_order;
     double *losses, *device_losses;
-    size_t *batch_index; /* of the batch that is due */
+    size_t *batch_index; /* of the batch that is due, */
+    size_t *step_index;  /* and of the step, over all epochs: which values dropout drops */
     /* One batch. */
     float *x, *features, *targets, *dlogits, *gradient;
     int32_t *labels;
     float *parameters, *buffers; /* now */
     float *best_parameters, *best_buffers;
+    struct dropout dropout;
     struct repeated step; /* on a batch of full size */
     struct train_checkpoint state;
 };
@@ -104,6 +106,7 @@ static struct error *make_batch(struct training *t, size_t batch)
     t->device_order = room(t, t->set->count, sizeof *t->device_order);
     t->device_losses = room(t, t->batches + 1, sizeof *t->device_losses);
     t->batch_index = room(t, 1, sizeof *t->batch_index);
+    t->step_index = room(t, 1, sizeof *t->step_index);
     t->x = room(t, batch * series_size(network), sizeof *t->x);
     t->features = room(t, batch * a->features, sizeof *t->features);
     t->targets = room(t, batch * a->classes, sizeof *t->targets);
@@ -112,8 +115,9 @@ static struct error *make_batch(struct training *t, size_t batch)
     t->gradient = room(t, network->parameter_count, sizeof *t->gradient);
     t->parameters = room(t, network->parameter_count, sizeof *t->parameters);
     t->buffers = room(t, network->buffer_count, sizeof *t->buffers);
-    if (!t->device_order || !t->device_losses || !t->batch_index || !t->x || !t->features ||
-        !t->targets || !t->labels || !t->dlogits || !t->gradient || !t->parameters || !t->buffers)
+    if (!t->device_order || !t->device_losses || !t->batch_index || !t->step_index || !t->x ||
+        !t->features || !t->targets || !t->labels || !t->dlogits || !t->gradient ||
+        !t->parameters || !t->buffers)
         return error_memory("training");
     return NULL;
 }
@@ -145,6 +149,8 @@ static struct error *training_start(struct training *t, float *parameters, float
     if (!t->order || !t->losses)
         return error_memory("training");
     TRY(make_batch(t, batch));
+    t->dropout = dropout_of(t->options->seed, t->options->index);
+    t->dropout.more = t->step_index;
     t->step = (struct repeated){full_step, t, NULL};
     t->best_parameters = parameters;
     t->best_buffers = buffers;
@@ -162,9 +168,10 @@ static struct error *training_start(struct training *t, float *parameters, float
 
 static void training_free(struct training *t)
 {
-    void *const memory[] = {t->device_order, t->device_losses, t->batch_index, t->x,
-                            t->features,     t->targets,       t->labels,      t->dlogits,
-                            t->gradient,     t->parameters,    t->buffers};
+    void *const memory[] = {
+        t->device_order, t->device_losses, t->batch_index, t->step_index, t->x,
+        t->features,     t->targets,       t->labels,      t->dlogits,    t->gradient,
+        t->parameters,   t->buffers};
 
     t->backend->repeat_end(&t->step);
     unview_set(t->network, t->set, &t->view);
@@ -265,12 +272,14 @@ static void train_step(struct training *t, size_t count)
                                                      .parameters = t->parameters,
                                                      .buffers = t->buffers,
                                                      .training = true,
-                                                     .momentum = 0.1f});
+                                                     .momentum = 0.1f,
+                                                     .dropout = t->dropout});
     backend->loss(&t->options->loss, count, a->classes, logits, &targets, t->dlogits, NULL,
                   t->device_losses, index);
     pass_backward(t->pass, &(struct backward){.logits = t->dlogits, .parameters = t->gradient});
     optimiser_follow(&t->optimiser, index, t->gradient, t->parameters);
     backend->count(t->batch_index);
+    backend->count(t->step_index);
 }
 
 /* On a batch of full size, for backend->repeat. */
@@ -295,6 +304,7 @@ static void plan_epoch(struct training *t, size_t epoch, double rate)
         optimiser_plan(&t->optimiser, i, rate);
     optimiser_plan_end(&t->optimiser, t->batches);
     t->backend->zero(t->batch_index, sizeof *t->batch_index);
+    t->backend->upload(t->step_index, &(size_t){epoch * t->batches}, sizeof *t->step_index);
     t->backend->zero(t->device_losses, (t->batches + 1) * sizeof *t->device_losses);
 }
 

@@ -2,6 +2,7 @@
 #ifndef SC_FIGURES_H
 #define SC_FIGURES_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdio.h>
 
@@ -16,6 +17,8 @@ struct figure_options {
     size_t rows;       /* classes at most; for pools, rows of panels at most */
     size_t channel;    /* the one that is drawn */
     size_t behind;     /* real series drawn behind each panel at most */
+    bool logarithmic;  /* curves: the horizontal axis */
+    bool marks;        /* curves: marks at the points, which are joined over gaps */
 };
 
 struct figure_options figure_defaults(void);

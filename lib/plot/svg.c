@@ -149,6 +149,38 @@ void svg_points(FILE *stream, const struct svg_frame *frame, const double *x, co
     fputs("\"/>\n", stream);
 }
 
+/* Around (x, y): a disc, a square or a triangle. */
+static void put_mark(FILE *stream, double x, double y, const char *colour, size_t shape)
+{
+    if (shape % 3 == 0)
+        fprintf(stream, "<circle cx=\"%.1f\" cy=\"%.1f\" r=\"3.5\" fill=\"%s\"/>\n", x, y, colour);
+    else if (shape % 3 == 1)
+        svg_box(stream, x - 3.2, y - 3.2, 6.4, 6.4, colour, "none", 1);
+    else
+        fprintf(stream, "<polygon points=\"%.1f,%.1f %.1f,%.1f %.1f,%.1f\" fill=\"%s\"/>\n", x,
+                y - 4.6, x - 4, y + 2.6, x + 4, y + 2.6, colour);
+}
+
+void svg_marks(FILE *stream, const struct svg_frame *frame, const double *x, const double *y,
+               size_t count, struct svg_pen pen, size_t shape)
+{
+    char command = 'M';
+
+    begin_path(stream, pen);
+    for (size_t i = 0; i < count; i++) {
+        if (isnan(x[i]) || isnan(y[i]))
+            continue;
+        fprintf(stream, "%c%.1f %.1f", command, svg_at_step(frame, x[i]),
+                svg_at_value(frame, y[i]));
+        command = 'L';
+    }
+    fputs("\"/>\n", stream);
+    for (size_t i = 0; i < count; i++)
+        if (!isnan(x[i]) && !isnan(y[i]))
+            put_mark(stream, svg_at_step(frame, x[i]), svg_at_value(frame, y[i]), pen.colour,
+                     shape);
+}
+
 double svg_tick(double extent, double wanted)
 {
     double rough = extent / wanted, power = pow(10, floor(log10(rough)));
@@ -159,10 +191,10 @@ double svg_tick(double extent, double wanted)
 
 const char *svg_colour(size_t index)
 {
-    /* Okabe and Ito's palette without black and yellow. */
-    static const char *const colours[] = {
+    /* Okabe and Ito's palette without black and yellow: SVG_COLOURS of them. */
+    static const char *const colours[SVG_COLOURS] = {
         "#d55e00", "#0072b2", "#009e73", "#cc79a7", "#e69f00", "#56b4e9",
     };
 
-    return colours[index % (sizeof colours / sizeof *colours)];
+    return colours[index % SVG_COLOURS];
 }

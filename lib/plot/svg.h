@@ -41,6 +41,10 @@ void svg_series(FILE *stream, const struct svg_frame *frame, const float *values
 void svg_points(FILE *stream, const struct svg_frame *frame, const double *x, const double *y,
                 size_t count, struct svg_pen pen);
 
+/* The same with a mark at each point, and without gaps.  Shapes of marks: 0, 1, 2, ... in turn. */
+void svg_marks(FILE *stream, const struct svg_frame *frame, const double *x, const double *y,
+               size_t count, struct svg_pen pen, size_t shape);
+
 /* What is drawn between these two can be drawn again, moved to the right by dx. */
 void svg_begin_group(FILE *stream, const char *kind, size_t index);
 void svg_end_group(FILE *stream);
@@ -55,6 +59,7 @@ double svg_at_value(const struct svg_frame *frame, double value);
 double svg_tick(double extent, double wanted);
 
 /* Colours that can be told apart by everybody; used in turn. */
+enum { SVG_COLOURS = 6 };
 const char *svg_colour(size_t index);
 
 #endif

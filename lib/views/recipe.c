@@ -18,10 +18,32 @@ static const struct word {
 };
 enum { WORDS = sizeof words / sizeof *words };
 
+/* clang-format off */
+const struct view_preset view_presets[VIEW_PRESETS] = {
+    {"moderate", {.shift = 0.25, .crop = 0,    .warp = 0.2, .gain = 0.3, .mix = 0.5, .cut = 0.5}},
+    {"strong",   {.shift = 0.5,  .crop = 0.5,  .warp = 0.5, .gain = 0.8, .mix = 0.5, .cut = 0.5}},
+    {"gentle",   {.shift = 0.02, .crop = 0.05, .warp = 0.1, .gain = 0.2, .mix = 0.5, .cut = 0.5}},
+};
+/* clang-format on */
+
 struct view_recipe view_recipe_default(void)
 {
-    return (struct view_recipe){
-        .shift = 0.5, .crop = 0.5, .warp = 0.5, .gain = 0.8, .mix = 0.5, .cut = 0.5};
+    return view_presets[0].recipe;
+}
+
+/* Sets all by the name of a recipe; false if there is none of that name. */
+static bool parse_preset(const char *text, size_t length, struct view_recipe *recipe)
+{
+    for (size_t i = 0; i < VIEW_PRESETS; i++)
+        if (strlen(view_presets[i].name) == length &&
+            memcmp(view_presets[i].name, text, length) == 0) {
+            uint64_t seed = recipe->seed;
+
+            *recipe = view_presets[i].recipe;
+            recipe->seed = seed;
+            return true;
+        }
+    return false;
 }
 
 static struct error *parse_word(const char *text, size_t length, struct view_recipe *recipe)
@@ -43,7 +65,7 @@ static struct error *parse_word(const char *text, size_t length, struct view_rec
         return NULL;
     }
     return error_make("'%.*s' is not a word of a recipe: shift, crop, warp, gain, mix and cut are, "
-                      "each with a number (mix=0.5), or none",
+                      "each with a number (mix=0.5), or gentle, moderate, strong or none",
                       (int)length, text);
 }
 
@@ -54,7 +76,7 @@ struct error *view_recipe_parse(const char *text, struct view_recipe *recipe)
 
         if (length == 4 && memcmp(text, "none", 4) == 0)
             *recipe = (struct view_recipe){.seed = recipe->seed};
-        else
+        else if (!parse_preset(text, length, recipe))
             TRY(parse_word(text, length, recipe));
         text += length;
     }

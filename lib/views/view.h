@@ -26,12 +26,19 @@
 #include "formats/dataset.h"
 #include "base/error.h"
 
-/* Strong views: the more they vary, the more of what the teacher knows its logits say
- * (pipelines/README). */
+/* Recipes with names.  The more views vary, the more of what the teacher knows its logits say, up
+ * to where its answers mean nothing; where that is differs from dataset to dataset
+ * (pipelines/README, eval/view_choice.h).  The first is the default. */
+enum { VIEW_PRESETS = 3 };
+extern const struct view_preset {
+    const char *name;
+    struct view_recipe recipe;
+} view_presets[VIEW_PRESETS];
+
 struct view_recipe view_recipe_default(void);
 
-/* Reads words such as "shift=0.25 crop=0 mix=0.5"; those that are not named stay as they are, and
- * "none" sets all to 0. */
+/* Reads words such as "strong" or "shift=0.25 crop=0 mix=0.5"; those that are not named stay as
+ * they are, and "none" sets all to 0. */
 struct error *view_recipe_parse(const char *text, struct view_recipe *recipe) MUST_CHECK;
 
 /* Views first .. first + count - 1 of the series, into x (count, C, L). */

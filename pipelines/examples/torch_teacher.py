@@ -45,6 +45,64 @@ class Residual(nn.Module):
         return self.act(h + self.shortcut(x))
 
 
+class Inception(nn.Module):
+    """A module of `inception`; every third has the shortcut from the input of the first of three."""
+
+    def __init__(self, o, channels, start):
+        super().__init__()
+        width, seen = o["width"], channels
+        if o["bottleneck"] and channels > 1:
+            self.bottleneck = nn.Conv1d(channels, o["bottleneck"], 1, bias=False)
+            seen = o["bottleneck"]
+        for i in (1, 2, 3):
+            self.add_module(f"conv{i}", nn.Conv1d(seen, width, o[f"kernel{i}"], padding="same",
+                                                  bias=False))
+        self.pool = nn.MaxPool1d(3, stride=1, padding=1)
+        self.conv4 = nn.Conv1d(channels, width, 1, bias=False)
+        self.norm = (normalisation(o, 4 * width, o["length"]) or [nn.Identity()])[0]
+        self.act = activation(o)
+        if start:
+            self.shortcut = nn.Sequential(nn.Conv1d(start, 4 * width, 1, bias=False),
+                                          *normalisation(o, 4 * width, o["length"]))
+
+    def forward(self, pair):
+        x, start = pair
+        b = self.bottleneck(x) if hasattr(self, "bottleneck") else x
+        h = torch.cat([self.conv1(b), self.conv2(b), self.conv3(b), self.conv4(self.pool(x))], 1)
+        y = self.act(self.norm(h))
+        if not hasattr(self, "shortcut"):
+            return y, start
+        y = self.act(y + self.shortcut(start))
+        return y, y
+
+
+class Causal(nn.Conv1d):
+    """A convolution that sees no later step."""
+
+    def forward(self, x):
+        reach = (self.kernel_size[0] - 1) * self.dilation[0]
+        return super().forward(nn.functional.pad(x, (reach, 0)))
+
+
+class Temporal(nn.Module):
+    """A block of `tcn`."""
+
+    def __init__(self, o, block):
+        super().__init__()
+        channels, width = o["channels"] if block == 0 else o["width"], o["width"]
+        self.act = activation(o)
+        for i in (1, 2):
+            self.add_module(f"conv{i}", Causal(channels if i == 1 else width, width, o["kernel"],
+                                               dilation=2 ** block))
+            self.add_module(f"norm{i}", (normalisation(o, width, o["length"]) or [nn.Identity()])[0])
+        self.shortcut = nn.Conv1d(channels, width, 1) if block == 0 else nn.Identity()
+
+    def forward(self, x):
+        h = self.act(self.norm1(self.conv1(x)))
+        h = self.act(self.norm2(self.conv2(h)))
+        return self.act(h + self.shortcut(x))
+
+
 class Network(nn.Module):
     """The network that a line like `cnn depth=3 width=32 ...` describes."""
 
@@ -52,7 +110,11 @@ class Network(nn.Module):
     common = dict(norm="batch", act="relu")
     defaults = {"cnn": dict(depth=3, width=32, kernel=3, **common, pool="max", end="flatten"),
                 "fcn": dict(width=128, **kernels, **common, end="mean"),
-                "resnet": dict(blocks=3, width=64, **kernels, **common, end="mean")}
+                "resnet": dict(blocks=3, width=64, **kernels, **common, end="mean"),
+                "inception": dict(depth=6, width=32, kernel1=40, kernel2=20, kernel3=10,
+                                  bottleneck=32, **common, end="mean"),
+                "tcn": dict(depth=5, width=32, kernel=7, **common, end="last"),
+                "mlp": dict(depth=3, width=500, norm="none", act="relu")}
 
     def __init__(self, text):
         super().__init__()
@@ -61,12 +123,12 @@ class Network(nn.Module):
         given = (word.split("=") for word in words)
         o = {**self.defaults[kind], "features": 0,
              **{k: int(v) if v.isdigit() else v for k, v in given}}
-        self.options = o
+        self.kind, self.options = kind, o
         silent = [("features", 0), ("end", "flatten") if kind == "cnn" else None]
         self.text = " ".join([kind] + [f"{k}={v}" for k, v in o.items() if (k, v) not in silent])
         width, length = getattr(self, kind)(o)
         self.classifier = nn.Linear(
-            o["features"] + width * (length if o["end"] == "flatten" else 1), o["classes"])
+            o["features"] + width * (length if o.get("end") == "flatten" else 1), o["classes"])
 
     def cnn(self, o):
         channels, length, width, layers = o["channels"], o["length"], o["width"], []
@@ -95,11 +157,41 @@ class Network(nn.Module):
                                       for i in range(o["blocks"])))
         return widths[-1], o["length"]
 
+    def inception(self, o):
+        wide = 4 * o["width"]
+        self.blocks = nn.Sequential(*(
+            Inception(o, o["channels"] if i == 0 else wide,
+                      0 if i % 3 != 2 else o["channels"] if i == 2 else wide)
+            for i in range(o["depth"])))
+        return wide, o["length"]
+
+    def tcn(self, o):
+        self.blocks = nn.Sequential(*(Temporal(o, i) for i in range(o["depth"])))
+        return o["width"], o["length"]
+
+    def mlp(self, o):
+        values, layers = o["channels"] * o["length"], []
+        for _ in range(o["depth"]):
+            layers += [nn.Linear(values, o["width"]),
+                       *normalisation(o, o["width"], 1), activation(o)]
+            values = o["width"]
+        self.features = nn.Sequential(*layers)
+        return values, 1
+
+    def encode(self, x):
+        """(N, C, L) as (N, width, length), or (N, width) of an mlp."""
+        if self.kind == "inception":
+            return self.blocks((x, x))[0]
+        if self.kind == "mlp":
+            return self.features(x.flatten(1))
+        return self.blocks(x) if hasattr(self, "blocks") else self.features(x)
+
     def forward(self, x, shapelets=None):
         """x: (N, C, L); shapelets: (N, K) features from sc-strans, where the network has them."""
-        h = self.blocks(x) if hasattr(self, "blocks") else self.features(x)
+        h = self.encode(x)
         flat = {"flatten": lambda: h.flatten(1), "mean": lambda: h.mean(2),
-                "max": lambda: h.max(2).values}[self.options["end"]]()
+                "max": lambda: h.max(2).values,
+                "last": lambda: h[:, :, -1]}[self.options.get("end", "flatten")]()
         return self.classifier(flat if shapelets is None else torch.cat([shapelets, flat], 1))
 
 

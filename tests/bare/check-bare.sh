@@ -87,6 +87,9 @@ in_root() {
         mount -t tmpfs -o mode=1777 tmpfs "$root/dev/shm"
         ln -s pts/ptmx "$root/dev/ptmx"
         ln -s /proc/self/fd "$root/dev/fd"
+        ln -s fd/0 "$root/dev/stdin"
+        ln -s fd/1 "$root/dev/stdout"
+        ln -s fd/2 "$root/dev/stderr"
         exec chroot "$root" sh -c "cd \"\$1\" && shift && exec \"\$@\"" sh "$home/shapecond" "$@"
     ' sh "$root" "$home" "${become[@]}" env -i HOME="$home" \
         PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin "${environment[@]}" "$@" </dev/null

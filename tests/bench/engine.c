@@ -1,6 +1,6 @@
 /* Times the network engine: training steps, synthesis steps and second-order products of the
- * paper's 3x32 network on the shapes of its seven datasets, and the matrix product of OpenBLAS
- * beside them.
+ * paper's 3x32 network on the shapes of its seven datasets, training steps and products of the
+ * other families of networks on one of them, and the matrix product of OpenBLAS beside them.
  *
  *     engine THREADS [JOB]
  *
@@ -26,7 +26,24 @@ static const struct {
               {"Pedestrian", 1, 24, 82}};
 
 enum { SHAPES = sizeof shapes / sizeof shapes[0], BATCH = 256, RUNS = 40, FEWEST_RUNS = 4 };
-enum { SMALL_SHAPE = 2 };
+enum { SMALL_SHAPE = 2, FAMILY_SHAPE = 2, FAMILY_BATCH = 64 };
+
+/* One network of each family, as tch(5) describes them, and the usual transformer.  Without
+ * dropout, which is random numbers more than network. */
+static const struct {
+    const char *name, *text;
+} families[] = {
+    {"cnn", "cnn"},
+    {"fcn", "fcn"},
+    {"resnet", "resnet"},
+    {"inception", "inception"},
+    {"tcn", "tcn"},
+    {"mlp", "mlp"},
+    {"transformer", "transformer dropout=0"},
+    {"pre-norm", "transformer heads=4 layers=2 patch=8 norm=layer act=gelu dropout=0 "
+                 "positions=learned end=mean"},
+    {"gru", "gru"},
+};
 
 static void check(struct error *error)
 {
@@ -78,12 +95,13 @@ struct job {
     bool same; /* parameters did not change since the last step */
 };
 
-static void set_up(struct job *job, size_t shape, size_t batch, unsigned flags,
+static void set_up(struct job *job, const char *text, size_t shape, size_t batch, unsigned flags,
                    const struct optimiser_options *options, bool on_series)
 {
-    struct architecture architecture = architecture_default();
+    struct architecture architecture;
 
     memset(job, 0, sizeof *job);
+    check(architecture_parse(text, &architecture));
     architecture.channels = shapes[shape].channels;
     architecture.length = shapes[shape].length;
     architecture.classes = shapes[shape].classes;
@@ -227,13 +245,17 @@ static void report(const char *job, const char *shape, const char *threads, doub
 }
 
 /* Multiply-adds of a training step, twice: products for outputs, weights and all inputs but the
- * series. */
+ * series.  What reads the series has twice the work when they have twice the channels. */
 static double flops(const struct network *network)
 {
-    const struct architecture *a = &network->architecture;
-    double first = (double)(a->length * a->channels * architecture_value(a, "kernel") *
-                            architecture_value(a, "width"));
+    struct architecture wider = network->architecture;
+    struct network *other;
+    double first;
 
+    wider.channels *= 2;
+    check(network_new(&wider, backend_cpu(), &other));
+    first = (double)other->work - (double)network->work;
+    network_free(other);
     return 2.0 * (3.0 * (double)network->work - first);
 }
 
@@ -243,11 +265,26 @@ static void run_training(size_t shape, const char *threads)
     struct job job;
     double seconds;
 
-    set_up(&job, shape, BATCH, PASS_BACKWARD, &options, false);
+    set_up(&job, "cnn", shape, BATCH, PASS_BACKWARD, &options, false);
     seconds = time_of(&job, train_step);
     report("train", shapes[shape].name, threads, BATCH / seconds);
     report("gflops", shapes[shape].name, threads, BATCH * flops(job.network) / seconds * 1e-9);
     report("bytes", shapes[shape].name, threads, (double)pass_bytes(job.pass));
+    tear_down(&job);
+}
+
+static void run_family(const char *family, const char *text, const char *threads)
+{
+    struct optimiser_options options = optimiser_defaults(OPTIMISER_ADAMW);
+    struct job job;
+    double seconds;
+
+    set_up(&job, text, FAMILY_SHAPE, FAMILY_BATCH, PASS_BACKWARD | PASS_TANGENT, &options, false);
+    report("family-work", family, threads, (double)job.network->work);
+    seconds = time_of(&job, train_step);
+    report("family", family, threads, FAMILY_BATCH / seconds);
+    report("family-gflops", family, threads, FAMILY_BATCH * flops(job.network) / seconds * 1e-9);
+    report("family-product", family, threads, FAMILY_BATCH / time_of(&job, product_step));
     tear_down(&job);
 }
 
@@ -256,7 +293,7 @@ static void run_synthesis(size_t shape, const char *threads)
     struct optimiser_options options = optimiser_defaults(OPTIMISER_ADAM);
     struct job job;
 
-    set_up(&job, shape, shapes[shape].classes, PASS_BACKWARD, &options, true);
+    set_up(&job, "cnn", shape, shapes[shape].classes, PASS_BACKWARD, &options, true);
     report("synthesis", shapes[shape].name, threads, 1.0 / time_of(&job, synthesis_step));
     tear_down(&job);
 }
@@ -267,7 +304,7 @@ static void run_products(size_t shape, const char *threads)
     struct job job;
     double plain, product;
 
-    set_up(&job, shape, BATCH, PASS_BACKWARD | PASS_TANGENT, &options, false);
+    set_up(&job, "cnn", shape, BATCH, PASS_BACKWARD | PASS_TANGENT, &options, false);
     plain = time_of(&job, gradient_step);
     product = time_of(&job, product_step);
     report("product", shapes[shape].name, threads, BATCH / product);
@@ -287,7 +324,7 @@ static void run_small(const char *threads)
         char name[32];
 
         snprintf(name, sizeof name, "%s/%zu", shapes[SMALL_SHAPE].name, batches[i]);
-        set_up(&job, SMALL_SHAPE, batches[i], PASS_BACKWARD | PASS_TANGENT, &options, false);
+        set_up(&job, "cnn", SMALL_SHAPE, batches[i], PASS_BACKWARD | PASS_TANGENT, &options, false);
         report("small", name, threads, 1e6 * time_of(&job, gradient_step));
         report("small-product", name, threads, 1e6 * time_of(&job, product_step));
         tear_down(&job);
@@ -324,10 +361,13 @@ int main(int argc, char **argv)
     parallel_set_threads((unsigned)atoi(threads));
     if (atoi(threads) > 1)
         clock_used = CLOCK_MONOTONIC;
-    if (!*job || strcmp(job, "sgemm") == 0)
+    if (!*job || strcmp(job, "sgemm") == 0 || strcmp(job, "family") == 0)
         run_sgemm(threads);
     if (!*job || strcmp(job, "small") == 0)
         run_small(threads);
+    for (size_t i = 0; i < sizeof families / sizeof families[0]; i++)
+        if (!*job || strcmp(job, "family") == 0)
+            run_family(families[i].name, families[i].text, threads);
     for (size_t shape = 0; shape < SHAPES; shape++) {
         if (!*job || strcmp(job, "train") == 0)
             run_training(shape, threads);

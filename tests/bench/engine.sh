@@ -1,10 +1,11 @@
 #!/bin/sh
 # The network engine beside PyTorch: training steps (3x32 network, batch 256), synthesis steps (batch =
 # classes, gradient to the series, statistics matched) and second-order products, on the shapes of the
-# seven datasets of the paper, and gradients and products of the few series of a condensed set, with one
-# and two threads pinned alike.  PyTorch's columns need a python3
+# seven datasets of the paper, gradients and products of the few series of a condensed set, and training
+# steps and products of the other families of networks (HAR, batch 64), with one and two threads pinned
+# alike.  PyTorch's columns need a python3
 # (or PYTHON=...) that has torch; without it they are empty.
-#     make bench-engine THREADS="1 2" PYTHON=python3
+#     make bench-engine THREADS="1 2" PYTHON=python3 [JOB=family]
 set -eu
 build=$1
 here=$(dirname "$0")
@@ -19,14 +20,17 @@ fi
 for threads in ${THREADS:-1 2}; do
     cores=0
     [ "$threads" = 1 ] || cores=0-$((threads - 1))
-    taskset -c "$cores" "$build/bench/engine" "$threads" >"$work/ours"
+    # shellcheck disable=SC2086 # one job, or nothing
+    taskset -c "$cores" "$build/bench/engine" "$threads" ${JOB-} >"$work/ours"
     : >"$work/torch"
-    [ "$torch" = no ] || taskset -c "$cores" "$python" "$here/engine.py" "$threads" >"$work/torch"
+    # shellcheck disable=SC2086
+    [ "$torch" = no ] || taskset -c "$cores" "$python" "$here/engine.py" "$threads" ${JOB-} >"$work/torch"
     awk -v threads="$threads" -v torch="$torch" '
         FILENAME == ARGV[1] { theirs[$1, $2] = $4; next }
         { ours[$1, $2] = $4 }
         $1 == "train" { shapes[++count] = $2 }
         $1 == "small" { small[++few] = $2 }
+        $1 == "family" { families[++many] = $2 }
         function ratio(job, shape) {
             if (!((job, shape) in theirs))
                 return "-"
@@ -59,10 +63,20 @@ for threads in ${THREADS:-1 2}; do
                 printf "%-12s %8.0f us %8s | %9.0f us %8s\n", s, ours["small", s], faster("small", s),
                     ours["small-product", s], faster("small-product", s)
             }
+            printf "%-12s %11s %8s %7s %8s | %11s %8s | %15s\n", "HAR, 64", "train", "GFLOP/s",
+                "of peak", "PyTorch", "product", "PyTorch", "million mult."
+            for (i = 1; i <= many; i++) {
+                s = families[i]
+                printf "%-12s %11.0f %8.1f %6.0f%% %8s | %11.0f %8s | %15.1f\n", s, ours["family", s],
+                    ours["family-gflops", s], 100 * ours["family-gflops", s] / peak,
+                    ratio("family", s), ours["family-product", s], ratio("family-product", s),
+                    ours["family-work", s] / 1e6
+            }
             printf "peak memory of the whole run: %.0f MB, PyTorch %.0f MB\n",
                 ours["peak-memory", "-"] / 1e6, theirs["peak-memory", "-"] / 1e6
         }' "$work/torch" "$work/ours"
 done
 echo
+echo "million mult.: multiplications of a forward pass of one series."
 echo "train, synthesis, product: this engine; PyTorch x: how many times as fast as PyTorch."
 echo "cost: the product of the Hessian with a direction, without the gradient before it, in gradients."

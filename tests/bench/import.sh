@@ -1,8 +1,9 @@
 #!/bin/sh
-# Text import in MB/s of text, and how much faster that is than NumPy's loadtxt.
+# Text import in MB/s of text, and how much faster that is than NumPy's loadtxt, pandas' read_csv and
+# pyarrow's csv.read_csv, where PYTHON has them.
 #     tests/bench/import.sh BUILD
-# sc-import runs as a whole process (reading, digest, classes, writing to /dev/null) from the page
-# cache; of NumPy only the call of loadtxt is timed, not the start of Python.
+# sc-import runs as a whole process (start, reading, digests, classes, writing to /dev/null) from the
+# page cache; of the others only the call is timed, not the start of Python (import.py).
 set -eu
 build=$(cd "$1" && pwd)
 cd "$(dirname "$0")/../.."
@@ -11,42 +12,30 @@ cd "$(dirname "$0")/../.."
 PATH="$build/bin:$PATH"
 python=$(python_with_numpy)
 
-# loadtxt FILE SEPARATOR: nanoseconds of the fastest of three.
-loadtxt() {
-    "$python" -c '
-import sys, time, numpy
-path, separator = sys.argv[1:]
-spent = []
-for _ in range(3):
-    start = time.perf_counter_ns()
-    numpy.loadtxt(path, dtype=numpy.float32, delimiter=separator or None)
-    spent.append(time.perf_counter_ns() - start)
-print(min(spent))' "$@"
-}
-
-# measure NAME FILE [SEPARATOR]: with a separator, NumPy can read the file too.
+# measure NAME FILE [SEPARATOR]: with a separator, the others can read the file, too.
 measure() {
     time=$(best sc-import "$2" -o /dev/null)
     single=$(best sc-import --threads 1 "$2" -o /dev/null)
-    printf '%-34s %4s MB  %5s MB/s  %5s MB/s on one thread' "$1" \
+    printf '%-34s %4s MB  %5s MB/s  %5s MB/s on one thread\n' "$1" \
         "$(($(wc -c <"$2") / 1000000))" "$(rate "$2" "$time")" "$(rate "$2" "$single")"
-    if [ $# -gt 2 ] && [ -n "$python" ]; then
-        numpy=$(loadtxt "$2" "$3")
-        printf '  loadtxt %3s MB/s: %s times as fast' "$(rate "$2" "$numpy")" "$(ratio "$numpy" "$time")"
-    fi
-    echo
+    [ $# -gt 2 ] && [ -n "$python" ] || return 0
+    "$python" tests/bench/import.py "$2" "$3" >"$scratch/others"
+    while read -r name other; do
+        printf '    %-39s  %5s MB/s  sc-import is %s times as fast\n' "$name" "$(rate "$2" "$other")" \
+            "$(ratio "$other" "$time")"
+    done <"$scratch/others"
 }
 
 sc-gen two-patterns -n 20000 -o "$scratch/set.npy"
 sc-export "$scratch/set.npy" -o "$scratch/set.tsv"
 sc-export "$scratch/set.npy" -o "$scratch/set.ts"
-# Class names are words; loadtxt wants numbers.
+# Class names are words; the others want numbers.
 awk -F '\t' -v OFS='\t' '{ $1 = NR % 4; print }' "$scratch/set.tsv" >"$scratch/numbers.tsv"
 head -n 5000 "$scratch/numbers.tsv" |
     awk -F '\t' '{ for (i = 1; i <= NF; i++) printf("%s%.18e", (i > 1 ? " " : ""), $i); print "" }' \
         >"$scratch/long.txt"
 
-[ -n "$python" ] || echo 'No Python with NumPy here, so no comparison with loadtxt.'
+[ -n "$python" ] || echo 'No Python with NumPy here, so no comparison.'
 measure 'UCR .tsv, generated' "$scratch/numbers.tsv" '	'
 measure '.ts, generated' "$scratch/set.ts"
 measure '.txt as numpy.savetxt writes it' "$scratch/long.txt" ' '

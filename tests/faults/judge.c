@@ -64,7 +64,7 @@ static bool is_harmless(enum call call, enum object object)
 
 /* ---- Files ---- */
 
-static void fail(const char *what)
+_Noreturn static void fail(const char *what)
 {
     fprintf(stderr, "faults: %s: %s\n", what, strerror(errno));
     exit(2);

@@ -119,7 +119,7 @@ struct server {
     size_t synced_count;
 };
 
-static void fail(const char *what)
+_Noreturn static void fail(const char *what)
 {
     fprintf(stderr, "faults: %s: %s\n", what, strerror(errno));
     exit(2);

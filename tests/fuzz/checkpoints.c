@@ -18,8 +18,8 @@
 
 enum { SERIES = 4, STEPS = 4, CLASSES = 2, HEADER_LINES = 5 };
 
-static const char network[] =
-    "cnn depth=1 width=1 kernel=1 norm=batch act=relu pool=max channels=1 length=4 classes=2";
+#define NETWORK(norm)                                                                              \
+    "cnn depth=1 width=1 kernel=1 norm=" norm " act=relu pool=max channels=1 length=4 classes=2"
 
 /* ---- Runs ---- */
 
@@ -51,7 +51,7 @@ struct error *training_run(const char *path)
 {
     const struct dataset *data = dataset();
     const struct train_set set = {.count = data->count, .x = data->x, .labels = data->y};
-    const struct architecture cnn = architecture(network);
+    const struct architecture cnn = architecture(NETWORK("batch"));
     struct train_options options = train_defaults();
     struct train_result result;
     struct teacher teacher;
@@ -78,8 +78,7 @@ struct error *matching_run(const char *path)
     struct error *error;
 
     options.method = MATCH_UNROLL;
-    options.architecture = architecture(network);
-    options.architecture.norm = NORM_NONE;
+    options.architecture = architecture(NETWORK("none"));
     options.per_class = 1;
     options.steps = 2;
     options.student_steps = 3;
@@ -101,8 +100,7 @@ struct error *experts_run(const char *path)
     struct error *error;
 
     MUST(stream);
-    options.architecture = architecture(network);
-    options.architecture.norm = NORM_NONE;
+    options.architecture = architecture(NETWORK("none"));
     options.count = 2;
     options.epochs = 1;
     options.checkpoint = path;

@@ -110,6 +110,9 @@ static const char *const networks[] = {
     "cnn\tdepth=1 width=4 norm=instance act=sigmoid pool=mean length=4 channels=1 classes=2",
     "cnn depth=16 width=1024 kernel=255 norm=layer channels=1048576 length=16777216 "
     "classes=1048576 features=1048576",
+    "transformer width=4 heads=2 layers=2 ff=3 patch=2 norm=layer act=gelu dropout=0.125 "
+    "positions=learned end=mean channels=2 length=9 classes=2",
+    "gru hidden=3 layers=2 end=last channels=1 length=4 classes=2",
     "cnn"};
 enum { NETWORKS = sizeof networks / sizeof *networks, SMALL_NETWORKS = 3 };
 

@@ -18,7 +18,10 @@ with tempfile.TemporaryDirectory() as folder:
     descriptions = [f"cnn width=24 norm={norm}" for norm in ("none", "batch", "instance", "layer")]
     descriptions += ["cnn width=8 end=mean", "cnn width=8 end=max", "fcn width=8",
                      "fcn width=6 norm=none end=flatten", "resnet width=4",
-                     "resnet width=4 blocks=2 norm=none end=max", "resnet width=4 norm=layer"]
+                     "resnet width=4 blocks=2 norm=none end=max", "resnet width=4 norm=layer",
+                     "inception depth=3 width=4", "inception depth=7 width=2 norm=none bottleneck=0",
+                     "tcn depth=3 width=5", "tcn depth=2 width=5 norm=layer end=flatten",
+                     "mlp width=17", "mlp depth=2 width=7 norm=batch"]
     for description in descriptions:
         there, back = os.path.join(folder, "there.tch"), os.path.join(folder, "back.tch")
         torch_teacher.main("make", there, f"{description} channels=3 length=20 classes=4")

@@ -1,10 +1,14 @@
 """PyTorch's answers for networks of lib/nn, computed in double precision, as golden files.
 
-    python3 networks.py            writes networks.npy (cnn) and families.npy (the others, and cnn
-                                   with end=) beside this script
+    python3 networks.py [FOLDER [NAME.npy ...]]
+                                   writes networks.npy (cnn), families.npy (fcn, resnet, and cnn with
+                                   end=) and later.npy (inception, tcn, mlp), or those named, into
+                                   the folder of this script or that one
     check_432.py                   uses it for all networks of the paper's search space
+    check_families.py              and for random ones of all families
 
 The test that reads it is tests/unit/test_nn_golden.c."""
+import functools
 import itertools
 import os
 import sys
@@ -13,6 +17,10 @@ import numpy as np
 import torch
 from torch import nn
 from torch.nn import functional as F
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "pipelines",
+                                "examples"))
+import torch_teacher  # noqa: E402
 
 torch.set_default_dtype(torch.float64)
 NORMS = ("none", "batch", "instance", "layer")
@@ -27,7 +35,7 @@ def normalisation(norm, width, length):
 
 
 def activation(act):
-    return {"sigmoid": nn.Sigmoid, "relu": nn.ReLU, "leaky": nn.LeakyReLU}[act]()
+    return {"sigmoid": nn.Sigmoid, "relu": nn.ReLU, "leaky": nn.LeakyReLU, "gelu": nn.GELU}[act]()
 
 
 def describe(family, **words):
@@ -60,7 +68,7 @@ class Network(nn.Module):
                 layers.append(nn.GroupNorm(width, width))
             elif norm == "layer":
                 layers.append(nn.LayerNorm([width, length]))
-            layers.append({"sigmoid": nn.Sigmoid, "relu": nn.ReLU, "leaky": nn.LeakyReLU}[act]())
+            layers.append(activation(act))
             if pool != "none":
                 layers.append({"max": nn.MaxPool1d, "mean": nn.AvgPool1d}[pool](2))
                 length //= 2
@@ -138,7 +146,15 @@ class ResNet(nn.Module):
         return self.classifier(torch.cat([shapelets, end_of(self.end, self.blocks(x))], 1))
 
 
-FAMILIES = {"cnn": Network, "fcn": FCN, "resnet": ResNet}
+class Described(torch_teacher.Network):
+    """The other families, as torch_teacher.py has them."""
+
+    def __init__(self, kind, **words):
+        super().__init__(describe(kind, **{"channels": 1, **words}))
+
+
+FAMILIES = {"cnn": Network, "fcn": FCN, "resnet": ResNet,
+            **{kind: functools.partial(Described, kind) for kind in ("inception", "tcn", "mlp")}}
 
 
 def flat(tensors):
@@ -171,11 +187,36 @@ def matching(model, x, shapelets, weight, first, squared):
         hook.remove()
     total = torch.zeros(())
     for number, (m, z) in enumerate(seen):
-        mean, var = z.mean((0, 2)), z.var((0, 2), unbiased=False)
+        z = z.transpose(0, 1).flatten(1)
+        mean, var = z.mean(1), z.var(1, unbiased=False)
         apart = [mean - m.running_mean, var - m.running_var]
         terms = [(d * d).sum() if squared else d.norm() for d in apart]
         total = total + weight * (first if number == 0 else 1) * sum(terms)
     return logits, total
+
+
+def closest_kink(model, x, shapelets):
+    """The smallest distance of a value from where its activation, or a maximum over steps, changes its
+    mind: closer than single precision can tell, derivatives are a matter of rounding."""
+    distances = []
+
+    def activated(module, inputs, output):
+        away = inputs[0].abs()[inputs[0] != 0]  # sums of zeros are zero in any precision
+        distances.append(away.min().item() if away.numel() else 1.0)
+
+    def pooled(module, inputs, output):
+        window, x = module.kernel_size, F.pad(inputs[0], (module.padding, module.padding), value=-9e9)
+        top = x.unfold(2, window, module.stride).topk(2, dim=3).values
+        apart = (top[..., 0] - top[..., 1])[top[..., 0] != top[..., 1]]
+        distances.append(apart.min().item() if apart.numel() else 1.0)
+
+    kinked = {nn.ReLU: activated, nn.LeakyReLU: activated, nn.MaxPool1d: pooled}
+    hooks = [m.register_forward_hook(kinked[type(m)]) for m in model.modules() if type(m) in kinked]
+    with torch.no_grad():
+        model(x, shapelets)
+    for hook in hooks:
+        hook.remove()
+    return min(distances, default=1.0)
 
 
 def optimise(model, name, x, shapelets, labels, steps=10):
@@ -192,8 +233,9 @@ def optimise(model, name, x, shapelets, labels, steps=10):
 
 
 def case(seed, samples, training=True, loss="labels", temperature=1.0, scale=1.0, squared=False,
-         optimisers=(), tangents=True, family="cnn", **architecture):
-    """All answers for one network and one batch: a dictionary of arrays."""
+         optimisers=(), tangents=True, family="cnn", margin=0.0, **architecture):
+    """All answers for one network and one batch: a dictionary of arrays; None if it comes closer to a kink
+    than the margin."""
     torch.manual_seed(seed)
     model = FAMILIES[family](**architecture)
     channels, length = architecture.get("channels", 1), architecture.get("length", 128)
@@ -217,6 +259,11 @@ def case(seed, samples, training=True, loss="labels", temperature=1.0, scale=1.0
            "parameters": flat([p.detach() for p in model.parameters()]), "buffers": running(model)}
     out = {k: v.clone() for k, v in out.items()}
     start = {k: v.clone() for k, v in model.state_dict().items()}
+    if margin:
+        for mode in (training, False):
+            if closest_kink(model.train(mode), x, shapelets) < margin:
+                return None
+        model.load_state_dict(start)
 
     model.train(training)
     inputs = list(model.parameters()) + [t.requires_grad_() for t in (x, shapelets, targets)]
@@ -237,7 +284,7 @@ def case(seed, samples, training=True, loss="labels", temperature=1.0, scale=1.0
         second = [torch.zeros_like(i) if g is None else g for g, i in zip(second, inputs)]
         out.update(r_parameters=flat(second[:count]), r_x=second[count],
                    r_features=second[count + 1], r_targets=second[count + 2])
-    if architecture.get("norm", "batch") == "batch":
+    if any(isinstance(m, nn.BatchNorm1d) for m in model.modules()):
         model.load_state_dict(start)
         model.eval()
         logits, apart = matching(model, x, shapelets, 0.01, 10.0, squared)
@@ -325,9 +372,56 @@ def families():
     yield case(257, samples=19, family="resnet", width=2, blocks=3, length=9, classes=3, channels=2)
 
 
+def later():
+    """inception, tcn and mlp: every normalisation and activation, kernels longer than the series,
+    channels that leave rows to be filled up, dilations that reach out of the series."""
+    losses = itertools.cycle([("labels", 1.0, 1.0), ("kl", 4.0, 16.0), ("soft", 1.5, 2.0)])
+    seed = 300
+    for norm, act in itertools.product(NORMS, ACTS):
+        loss, temperature, scale = next(losses)
+        seed += 1
+        common = dict(act=act, channels=2 + seed % 2, features=(0, 2)[seed % 2], length=11,
+                      classes=3, training=seed % 4 != 3, loss=loss, temperature=temperature,
+                      scale=scale, squared=seed % 2 == 0)
+        yield case(seed, samples=5, family="inception", norm=norm, depth=3, width=3, bottleneck=2,
+                   kernel1=6, kernel2=3, kernel3=2, end=("mean", "max", "flatten")[seed % 3],
+                   **common)
+        yield case(seed, samples=5, family="tcn", norm=norm, depth=3, width=4, kernel=3,
+                   end=("mean", "max", "flatten", "last")[seed % 4], **common)
+        if norm in ("none", "batch"):
+            yield case(seed, samples=6, family="mlp", norm=norm, depth=2, width=5, **common)
+    # Two residual connections and a module without one, the paper's kernels, no bottleneck.
+    yield case(340, samples=5, family="inception", depth=7, width=2, bottleneck=3, kernel1=8,
+               kernel2=4, kernel3=2, channels=3, length=13, classes=3, act="sigmoid")
+    yield case(341, samples=4, family="inception", depth=2, width=5, length=60, classes=2)
+    yield case(342, samples=3, family="inception", depth=1, width=17, bottleneck=0, kernel1=5,
+               kernel2=3, kernel3=1, channels=4, length=6, classes=3)
+    yield case(343, samples=3, family="inception", depth=3, width=4, bottleneck=1, kernel1=4,
+               kernel2=3, kernel3=2, length=1, classes=2, norm="none", act="leaky")
+    yield case(344, samples=19, family="inception", depth=3, width=2, bottleneck=2, kernel1=4,
+               kernel2=3, kernel3=2, channels=2, length=9, classes=4, features=3)
+    yield case(345, samples=5, family="inception", depth=3, width=2, bottleneck=2, kernel1=4,
+               kernel2=3, kernel3=2, channels=2, length=9, classes=4, norm="none",
+               optimisers=("sgd", "adam", "adamw"))
+    yield case(346, samples=4, family="tcn", depth=5, width=3, kernel=4, length=20, classes=3)
+    yield case(347, samples=4, family="tcn", depth=2, width=17, kernel=2, channels=5, length=70,
+               classes=3, act="sigmoid")
+    yield case(348, samples=3, family="tcn", depth=3, width=3, kernel=1, length=1, classes=2,
+               norm="none")
+    yield case(349, samples=19, family="tcn", depth=3, width=3, kernel=3, length=9, channels=2,
+               classes=4, features=2)
+    yield case(350, samples=5, family="tcn", depth=3, width=4, kernel=3, length=15, classes=3,
+               norm="none", optimisers=("sgd", "adam", "adamw"))
+    yield case(351, samples=20, family="mlp", depth=3, width=33, channels=3, length=7, classes=4,
+               features=2, optimisers=("sgd", "adam", "adamw"))
+    yield case(352, samples=2, family="mlp", depth=1, width=3, length=1, classes=1)
+
+
 if __name__ == "__main__":
     folder = sys.argv[1] if len(sys.argv) > 1 else os.path.dirname(os.path.abspath(__file__))
-    for name, cases in (("networks.npy", golden), ("families.npy", families)):
+    for name, cases in (("networks.npy", golden), ("families.npy", families), ("later.npy", later)):
+        if sys.argv[2:] and name not in sys.argv[2:]:
+            continue
         with open(os.path.join(folder, name), "wb") as file:
             for arrays in cases():
                 write(file, arrays)

@@ -1,5 +1,5 @@
-"""Makes the teachers that test_tch reads: teacher.tch, fcn.tch and resnet.tch as PyTorch writes them,
-and NAME.npy, a batch of series followed by PyTorch's logits."""
+"""Makes the teachers that test_tch reads, NAME.tch as PyTorch writes them, and NAME.npy, a batch of
+series followed by PyTorch's logits."""
 import os
 import sys
 
@@ -12,7 +12,9 @@ import torch_teacher  # noqa: E402
 
 folder = sys.argv[1] if len(sys.argv) > 1 else here
 for name, text in (("teacher", "cnn depth=2 width=6"), ("fcn", "fcn width=5"),
-                   ("resnet", "resnet blocks=3 width=3 end=max")):
+                   ("resnet", "resnet blocks=3 width=3 end=max"),
+                   ("inception", "inception depth=3 width=3 kernel1=6 kernel2=3 kernel3=2 bottleneck=2"),
+                   ("tcn", "tcn depth=3 width=3 kernel=3"), ("mlp", "mlp depth=2 width=5 norm=batch")):
     path = os.path.join(folder, name + ".tch")
     torch_teacher.main("make", path, text + " channels=2 length=14 classes=3", "7")
     x = torch.randn(5, 2, 14)

@@ -6,6 +6,7 @@
 #
 #     make check-mutants                      all of mutants.tsv; goes on where it was stopped
 #     make check-mutants MUTANTS='1-50 77'    these
+#     make check-mutants SAMPLE=320           so many, the same each time: one of every file, then others
 #     make check-mutants JOBS=4               so many at a time (2)
 #     make check-mutants QUICK=1              no more than the tests of each entry
 #
@@ -20,7 +21,7 @@ set -u
 cd "$(dirname "$0")/../.." || exit 1
 build=$1
 case $build in /*) folder=$build/mutants ;; *) folder=$PWD/$build/mutants ;; esac
-jobs=${JOBS:-2} wanted=${MUTANTS:-}
+jobs=${JOBS:-2} wanted=${MUTANTS:-} sample=${SAMPLE:-}
 here=$PWD/tests/mutants
 table=$here/mutants.tsv results=$folder/results.tsv
 mkdir -p "$folder"
@@ -47,6 +48,15 @@ grep -v '^#' "$here/survivors.tsv" | while IFS=$tab read -r id reason; do
     grep -q "^$id$tab" "$table" || die "survivors.tsv explains $id, which is no mutant"
 done || exit 1
 
+# The ids of a sample: all are put in an order that looks random; first comes the first of each file.
+if [ -n "$sample" ]; then
+    wanted=$(grep -v '^#' "$table" | awk -F '\t' '
+        { print ($1 * 7919 + 104729 * ($1 % 13)) % 100003, $1, $2 }' | sort -n | awk '
+        seen[$3]++ { later[++n] = $2; next }
+        { print $2 }
+        END { for (i = 1; i <= n; i++) print later[i] }' | head -n "$sample")
+fi
+
 # ---- Copies of the tree, built, and the usual time of each test ----
 
 sources() { find . \( -path ./build -o -path "./$build" -o -path ./.git \) -prune -o -type f -print; }
@@ -63,6 +73,22 @@ copy() {
         cp "$file" "$1/$file"
     done
 }
+
+# chosen ID: whether MUTANTS names it.
+chosen() {
+    [ -n "$wanted" ] || return 0
+    for range in $(echo "$wanted" | tr ',' ' '); do
+        if [ "$1" -ge "${range%-*}" ] && [ "$1" -le "${range#*-}" ]; then return 0; fi
+    done
+    return 1
+}
+
+selected=''
+ids=$(grep -v '^#' "$table" | cut -f 1)
+for id in $ids; do
+    if chosen "$id"; then selected="$selected $id"; fi
+done
+[ -n "$selected" ] || die "no mutant '$wanted'"
 
 # The data of the tests beside each copy, as beside this tree.
 if [ -e ../shared ]; then ln -sfn "$(cd ../shared && pwd)" "$folder/shared"; fi
@@ -100,6 +126,8 @@ usual() {
         >"$folder/test.log" 2>&1 </dev/null
 }
 
+# Every test may be needed, if all have to pass before a mutant counts as survivor.
+needed=$(for id in $selected; do awk -F '\t' -v id="$id" '$1 == id { print $5 }' "$table"; done)
 # A test is tried again when anything changed but other tests.
 common=$(sources | grep -v -e '^./tests/mutants/' -e '^./tests/unit/test_' -e '^./tests/tools/[^l]' |
     sort | xargs cat | cksum)
@@ -107,6 +135,7 @@ touch "$folder/times.tsv"
 for test in tests/unit/test_*.c tests/tools/*.sh; do
     name=$(basename "${test%.*}")
     [ "$name" != lib ] || continue
+    [ -z "${QUICK:-}" ] || echo "$needed" | grep -qw "$name" || continue
     sum=$({ echo "$common" && cat "$test"; } | cksum | tr -d ' ')
     ! grep -q "^$name$tab.*$tab$sum\$" "$folder/times.tsv" || continue
     begun=$(date +%s)
@@ -120,15 +149,6 @@ done
 
 # ---- Which are due, and trying them ----
 
-# chosen ID: whether MUTANTS names it.
-chosen() {
-    [ -n "$wanted" ] || return 0
-    for range in $(echo "$wanted" | tr ',' ' '); do
-        if [ "$1" -ge "${range%-*}" ] && [ "$1" -le "${range#*-}" ]; then return 0; fi
-    done
-    return 1
-}
-
 # known ID: whether its result still holds.
 known() {
     sum=$("$here/key.sh" "$1")
@@ -137,14 +157,8 @@ known() {
         END { exit !found }' "$results"
 }
 
-ids=$(grep -v '^#' "$table" | cut -f 1)
-selected='' due=''
-for id in $ids; do
-    chosen "$id" || continue
-    selected="$selected $id"
-    known "$id" || due="$due $id"
-done
-[ -n "$selected" ] || die "no mutant '$wanted'"
+due=''
+for id in $selected; do known "$id" || due="$due $id"; done
 # shellcheck disable=SC2086 # one id per word
 if [ -n "$due" ]; then
     printf '%s\n' $due | nice -n 10 xargs -P "$jobs" -n 1 --process-slot-var=SLOT "$here/try.sh" || exit 1

@@ -9,7 +9,7 @@ for part in train val test; do sc-gen cbf -n 24 -L 32 --seed ${#part} -o data/$p
 condense() {
     MAKEFLAGS='' LC_ALL="$user_locale" make --no-print-directory -f "$SC_ROOT/pipelines/condense.mk" DATA=data RUN=run SPC=2 SEEDS=1 \
         PRUNE='--ratio 0' SHAPELETS='-k 3' TEACHER='--steps 5' SYNTH='--steps 3' \
-        UNROLL='--steps 2 --student-steps 10 --unroll-steps 5' STUDENT='--steps 5' \
+        UNROLL='--steps 2 --student-steps 10 --unroll-steps 5' VIEWS='--views 20' STUDENT='--steps 5' \
         STUDENT_SHAPELETS='--steps 5' "$@"
 }
 # would ARGUMENTS...: the stages that it would make, without the folder.
@@ -21,22 +21,23 @@ assert_would() {
     would "$@" >got
     diff expected got
 }
-plain='random-2.tsv random-soft-2.tsv sre2l-2.tsv shapecond-2.tsv'
+plain='random-2.tsv random-soft-2.tsv sre2l-2.tsv shapecond-2.tsv views-2.tsv'
 seeing='random-soft-shapelets-2.tsv shapecond-shapelets-2.tsv unroll-shapelets-2.tsv'
-all="pool.slp teacher.tch plain.tch shapecond-2.npy chosen-2.npy unroll-2.npy sre2l-2.npy random-2.npy full.tsv $plain $seeing"
+all="pool.slp teacher.tch plain.tch shapecond-2.npy chosen-2.npy views-2.npy unroll-2.npy sre2l-2.npy random-2.npy full.tsv $plain $seeing"
 
 test_that 'every stage is made once' '
     assert_would "$all"
     condense table >said 2>&1
-    test "$(tail -n 9 said | grep -c " [0-9.]* *[0-9.-]*$")" = 8
+    test "$(tail -n 10 said | grep -c " [0-9.]* *[0-9.-]*$")" = 9
     for file in $all; do test -s run/$file; done
     condense -q
 '
 test_that 'another option makes its stages again, and what depends on them, but nothing else' '
-    of_synth="shapecond-2.npy chosen-2.npy unroll-2.npy sre2l-2.npy shapecond-2.tsv sre2l-2.tsv shapecond-shapelets-2.tsv unroll-shapelets-2.tsv"
-    of_pool="pool.slp teacher.tch shapecond-2.npy chosen-2.npy unroll-2.npy shapecond-2.tsv $seeing"
+    of_synth="shapecond-2.npy chosen-2.npy views-2.npy views-2.tsv unroll-2.npy sre2l-2.npy shapecond-2.tsv sre2l-2.tsv shapecond-shapelets-2.tsv unroll-shapelets-2.tsv"
+    of_pool="pool.slp teacher.tch shapecond-2.npy chosen-2.npy views-2.npy views-2.tsv unroll-2.npy shapecond-2.tsv $seeing"
     assert_would "$of_synth" SYNTH="--steps 4"
     assert_would "unroll-2.npy unroll-shapelets-2.tsv" UNROLL="--steps 1"
+    assert_would "views-2.npy views-2.tsv" VIEWS="--views 30"
     assert_would "$plain" STUDENT="--steps 6"
     assert_would "$seeing" STUDENT_SHAPELETS="--steps 6"
     assert_would "$plain $seeing" SEEDS=2

@@ -105,6 +105,7 @@ test_that 'sets are made, pruned, balanced and chosen by default as the manual s
         same "sc-gen $kind" "-n 1000 -L 128 --noise 1 --correlation 0 --imbalance 1 --first 0 --seed 0"
     done
     same "sc-gen planted" "--channels 1 --classes 2 --shapelets 1 --pattern 16 --jitter 4 --amplitude 2"
+    same "sc-gen walks --like train.npy" "--spc 10 --seed 0"
     same "sc-prune train.npy" "-p 0 -n 0"
     sc-gen cbf -n 60 --imbalance 0.2 -o unequal.npy
     same "sc-balance unequal.npy" "--method copy --to 0"

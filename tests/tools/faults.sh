@@ -9,4 +9,10 @@ case $status in
 77) skip_that "$name" "$(tail -n 1 table)" ;;
 *) test_that "$name" 'cat table; test "$status" -eq 0' ;;
 esac
+test_that 'every program has a command there' '
+    for source in "$SC_ROOT"/tools/*.c; do
+        echo "$source"
+        grep -Eq ": $(basename "$source" .c) " "$SC_ROOT/tests/faults/commands"
+    done
+'
 finish

@@ -132,4 +132,48 @@ if [ -r "$data/TwoPatterns/TwoPatterns_TEST.tsv" ]; then
 else
     skip_that "$name" "no $data/TwoPatterns"
 fi
+test_that 'walks have the shape, the scale and the classes of the dataset that they are like' '
+    sc-gen planted -n 60 -C 3 -L 40 -V 4 --seed 3 -o like.npy
+    sc-gen walks --like like.npy --spc 25 -o walks.npy
+    test "$(sc-info --tsv walks.npy | awk "NR == 2" | cut -f 4-9 | tr "\t" " ")" = "100 3 40 4 hard 0"
+    test "$(sc-info --json walks.npy | grep -c "\"name\": \"class-[0-3]\", \"count\": 25}")" = 4
+    # channel_list: min, max, mean, std of each; every series has the mean and deviation of the channel exactly
+    channels() { sc-info --json "$1" | grep "{\"min\"" | sed "s/.*\"mean\": \([-0-9.e]*\), \"std\": \([0-9.e]*\).*/\1 \2/"; }
+    channels like.npy >like
+    channels walks.npy >walks
+    paste like walks | awk "{ if ((\$1 - \$3) ^ 2 > 1e-9 || (\$2 - \$4) ^ 2 > 1e-9) exit 1; n++ } END { exit n != 3 }"
+'
+test_that 'steps of walks are normal: their successive differences do not correlate' '
+    sc-gen cbf -n 9 -L 2000 -o flat.npy
+    sc-gen walks --like flat.npy --spc 1 -o walk.npy
+    sc-export -q walk.npy -o walk.tsv
+    head -n 1 walk.tsv | tr "\t" "\n" | tail -n +2 | awk "
+        NR > 1 { d[NR] = \$1 - last } { last = \$1 }
+        END {
+            for (i = 2; i <= NR; i++) { sum += d[i] * d[i]; fourth += d[i] ^ 4 }
+            for (i = 3; i <= NR; i++) product += d[i] * d[i - 1]
+            r = product / sum; k = fourth * (NR - 1) / sum ^ 2
+            exit !(r * r < 0.0064 && k > 2.5 && k < 3.5)
+        }"
+'
+test_that 'walks depend on the seed, and there are ten of each class' '
+    sc-gen walks --like like.npy --spc 2 --seed 1 -o one.npy
+    sc-gen walks --like like.npy --spc 2 --seed 2 -o two.npy
+    refute cmp one.npy two.npy
+    sc-gen walks --like like.npy --spc 2 --seed 1 | cmp - one.npy
+    sc-gen walks --like flat.npy -o ten.npy
+    sc-export -q ten.npy -o ten.tsv
+    test "$(cut -f 2- ten.tsv | sort -u | wc -l)" = 30
+'
+test_that 'walks and the other kinds refuse the options of each other' '
+    fails 2 "missing option: --like=FILE" sc-gen walks
+    fails 2 "walks take --like, --spc and --seed" sc-gen walks --like like.npy -n 5
+    fails 2 "walks take --like, --spc and --seed" sc-gen walks --like like.npy --truth t.tsv
+    fails 2 "--like and --spc are for walks" sc-gen cbf --like like.npy
+    fails 2 "--like and --spc are for walks" sc-gen cbf --spc 3
+    fails 1 "none.npy: No such file" sc-gen walks --like none.npy
+    sc-gen cbf -n 6 -L 16 -o x.npy
+    head -c $((128 + 6 * 16 * 4)) x.npy >bare.npy
+    fails 1 "bare.npy" sc-gen walks --like bare.npy
+'
 finish

@@ -35,6 +35,24 @@ test_that 'JSON holds the same facts' '
     grep -q "{\"class\": 2, \"name\": \"funnel\", \"count\": 30}" json
     grep -q "\"shape\": \[90, 1, 128\]" json
 '
+test_that 'a table has one row for each file, with the bytes that count' '
+    sc-select -n 2 cbf.npy -o few.npy
+    sc-teacher -q --steps 1 cbf.npy -o one.tch
+    sc-views -q -t one.tch -m 10 few.npy -o views.npy
+    sc-shapelets -q -k 2 cbf.npy -o pool.slp
+    sc-info --tsv cbf.npy few.npy views.npy pool.slp one.tch >table
+    test "$(head -n 1 table | tr "\t" " ")" = "file kind bytes count channels length classes labels views content"
+    cut -f 1,2,4- table | tr "\t" " " | tail -n +2 >got
+    {
+        echo "cbf.npy dataset 90 1 128 3 hard 0 $((90 * (128 * 4 + 4)))"
+        echo "few.npy dataset 6 1 128 3 hard 0 $((6 * (128 * 4 + 4)))"
+        echo "views.npy dataset 6 1 128 3 soft 10 $((6 * (128 * 4 + 4 + 3 * 4) + 12 * 8 + 10 * 3))"
+        echo "pool.slp pool 2 1 128 3 - - -"
+        echo "one.tch teacher - - - - - - -"
+    } | diff - got
+    test "$(awk "NR == 2 { print \$3 }" table)" = "$(wc -c <cbf.npy | tr -d " ")"
+    fails 2 "exclude each other" sc-info --json --tsv cbf.npy
+'
 test_that 'several files are described one after another' '
     sc-info cbf.npy cbf.npy | grep -c "^cbf.npy: dataset" | grep -qx 2
     sc-info --json cbf.npy cbf.npy | grep -c "^}" | grep -qx 2

@@ -8,8 +8,8 @@
 #     '
 #     finish
 #
-# Each test runs in a subshell with `set -e`: the first command that fails ends it.  All tests of a
-# file share a scratch folder that is removed at the end.
+# Each test runs in a subshell with `set -e`: the first command that fails ends it, and whatever it
+# left running is killed.  All tests of a file share a scratch folder that is removed at the end.
 
 set -u
 : "${SC_ROOT:=$(cd "$(dirname "$0")/../.." && pwd)}"
@@ -21,8 +21,16 @@ data=$SC_ROOT/../shared/data
 user_locale=${LC_ALL:-${LC_NUMERIC:-${LANG-}}}
 export LC_ALL=C
 scratch=$(mktemp -d)
-trap 'rm -rf "$scratch"' EXIT
-trap 'exit 1' INT TERM
+# Kills what runs in the scratch folder, but for this shell.
+end_processes() {
+    find /proc -maxdepth 2 -path '/proc/[0-9]*/cwd' -lname "$scratch*" 2>/dev/null >"$scratch/.running"
+    while read -r process; do
+        process=${process#/proc/} process=${process%/cwd}
+        if [ "$process" != $$ ]; then kill -9 "$process" 2>/dev/null; fi
+    done <"$scratch/.running"
+}
+trap 'end_processes; rm -rf "$scratch"' EXIT
+trap 'exit 1' HUP INT TERM
 cd "$scratch" || exit 1
 test_count=0
 test_failures=0
@@ -41,6 +49,7 @@ test_that() {
     else
         echo "not ok $test_count - $1"
         sed 's/^/# /' "$scratch/.out"
+        end_processes
         test_failures=$((test_failures + 1))
     fi
 }

@@ -1,5 +1,5 @@
 #!/bin/sh
-# The pipelines that make the paper's tables, on generated sets of a few series.
+# The pipelines that make the paper's tables, on generated datasets of a few series.
 . "$(dirname "$0")/lib.sh"
 
 # A data folder: TwoPatterns as text files, Other as arrays of series and of labels.
@@ -15,53 +15,77 @@ head -c $((128 + 60 * 32 * 4)) other.npy >data/Other/Other_X.npy
 tail -c +$((129 + 60 * 32 * 4)) other.npy | head -c $((128 + 60 * 4)) >data/Other/Other_y.npy
 
 pipelines=$SC_ROOT/pipelines
-# table NAME ARGUMENTS...: the pipeline pipelines/NAME.mk with settings for small sets.
+# table NAME ARGUMENTS...: the pipeline pipelines/NAME.mk with settings for small datasets.
 table() {
     table_name=$1
     shift
     env -u METHODS MAKEFLAGS= LC_ALL="$user_locale" make --no-print-directory -f "$pipelines/$table_name.mk" DATA=data RUN=run \
-        SETS='TwoPatterns Other' SPLIT='--train 0.5 --val 0.25 --test rest' PRUNE='--ratio 0' \
+        DATASETS='TwoPatterns Other' SPLIT='--train 0.5 --val 0.25 --test rest' PRUNE='--ratio 0' \
         SHAPELETS='-k 3' CANDIDATES='--lengths 8 --window 4' TEACHER='--steps 20' \
-        SYNTH='--steps 20' SHAPECOND= SRE2L= STUDENT='--steps 20' STUDENT_shapelets= SEEDS=2 NAS_STUDENT='--steps 10' "$@"
+        SYNTH='--steps 20' SHAPECOND= SRE2L= UNROLL='--steps 1 --unroll-steps 2 --student-steps 4' \
+        EXPERTS='--count 1 --epochs 5' MTT='--steps 1' \
+        STUDENT='--steps 20' STUDENT_shapelets= STUDENT_views= SEEDS=2 NAS_STUDENT='--steps 10' "$@"
 }
-# steps: the targets of the steps in what make said that it runs (or with -n, would run).
-steps() { sed -n 's/^ *[0-9.]* s  run\///p; s/.*step\.sh run\/\([^ ]*\) .*/\1/p' | sort; }
+# steps: the targets of the steps in what make said that it runs (or with -n, would run), without the rows.
+steps() { sed -n 's/^ *[0-9.]* s  run\///p; s/^run\/\([^ ]*\): .*/\1/p' | grep -v '\.row$' | sort; }
 # accuracy FILE: the mean that sc-eval wrote.
 accuracy() { awk '$1 == "mean" { print $2 }' "$1"; }
-few='random random-soft sre2l shapecond'
+# cell DATASET SPC METHOD HEADING FILE: of a Markdown table with the rows dataset, per class, method.
+cell() {
+    awk -F ' *[|] *' -v dataset="$1" -v spc="$2" -v method="$3" -v heading="$4" '
+        /^[|] dataset / { for (i = 2; i < NF; i++) if ($i == heading) column = i; next }
+        { if ($2 != "") d = $2; if ($3 != "") s = $3 }
+        d == dataset && s == spc && $4 == method { print column ? $column : "no " heading }' "$5"
+}
+few='random random-soft sre2l shapecond ridge+20'
 
-test_that 'the main table has every set, method and number of series per class' '
+test_that 'the main table has every dataset, method and number of series per class' '
     table main-table METHODS="$few" SPCS="1 2" >said
-    for set in TwoPatterns Other; do grep -qx "### $set" said; done
-    test "$(grep -c "| ShapeCond " said)" = 4
-    test "$(grep -c "| Random, soft labels " said)" = 4
-    grep -q "^40 series for training, 20 for validation, 20 for test; 1 x 32, 4 classes" said
-    grep -q "^30 series for training, 15 for validation, 15 for test; 1 x 32, 3 classes" said
+    for dataset in TwoPatterns Other; do
+        for spc in 1 2; do
+            for method in $few; do cell $dataset $spc $method plain said | grep -q " ± "; done
+        done
+    done
+    grep -qx "TwoPatterns/train.npy: 40 series of 1 x 32, 4 classes" said
+    grep -qx "Other/test.npy: 15 series of 1 x 32, 3 classes" said
 '
 test_that 'a row has the mean of the students, the ratio to all data and the figures of the paper' '
-    mean=$(accuracy run/TwoPatterns/1/shapecond.0.plain.tsv)
-    other=$(accuracy run/TwoPatterns/1/shapecond.0.shapelets.tsv)
-    full=$(accuracy run/TwoPatterns/full/all.0.plain.tsv)
-    row=$(awk "/^### / { set = \$2 } /^. [1-9]/ { spc = \$2 } set == \"TwoPatterns\" && spc == 1 && /ShapeCond/" said)
-    echo "$mean $other $full: $row"
-    echo "$row" | grep -q "ShapeCond *| $mean ± [0-9.]* *| $(awk "BEGIN { printf \"%.1f\", 100 * $mean / $full }") "
-    echo "$row" | grep -q "| $other ± "
-    echo "$row" | grep -q "| 45.95 | 46.0  |$"
-    awk "/^### / { set = \$2 } set == \"Other\" && /ShapeCond/" said | grep -q "| -     | -     |$"
+    folder=run/1/TwoPatterns/1/0
+    mean=$(accuracy $folder/shapecond.cnn.tsv)
+    full=$(accuracy run/1/TwoPatterns/full/0/all.cnn.tsv)
+    cell TwoPatterns 1 shapecond plain said | grep -q "^$mean ± "
+    test "$(cell TwoPatterns 1 shapecond "plain, ratio" said)" = "$(awk "BEGIN { printf \"%.1f\", 100 * $mean / $full }")"
+    cell TwoPatterns 1 shapecond shapelets said | grep -q "^$(accuracy $folder/shapecond.cnn-shapelets.tsv) ± "
+    test "$(cell TwoPatterns 1 shapecond paper said) $(cell TwoPatterns 1 shapecond "paper, ratio" said)" = "45.95 46.0"
+    test "$(cell TwoPatterns full all plain said) $(cell TwoPatterns full all paper said)" = "$full 99.95"
+    test "$(cell Other 1 shapecond paper said)" = -
 '
-test_that 'what the table says of time is the sum of the steps' '
-    for step in all.npy train.npy val.npy balanced.npy pool.slp teacher.tch 2/shapecond.0.npy; do
-        cat run/Other/$step.time
-    done | awk "{ sum += \$1 } END { print sum }" >sum
-    table main-table SPCS=2 times >times
-    test -z "$(steps <times)"
-    sed -n "s/^From raw files to 2 per class by ShapeCond: \([0-9.]*\) s.*/\1/p" said | tail -n 1 >in-text
-    sed -n "s/^| Other .*| \([0-9.]*\) s *|\$/\1/p" times >in-table
-    paste sum in-text in-table | awk "{ exit !(\$2 == \$3 && (\$1 - \$2) ^ 2 < (\$1 < 9 ? 0.0001 : 0.5)) }"
+test_that 'the ledger has a row for each condensed dataset and kind of student' '
+    "$pipelines/ledger.sh" run >ledger
+    test "$(wc -l <ledger)" = $((1 + 2 * 2 + 2 * 2 * 5 * 2))
+    awk -F "\t" "NF != 19" ledger | refute grep .
+    # columns NAMES...: of the row of 2 series per class by ridge with views, for plain students
+    columns() {
+        awk -F "\t" -v names="$*" "NR == 1 { for (i = 1; i <= NF; i++) at[\$i] = i; n = split(names, name, \" \") }
+            \$at[\"dataset\"] == \"Other\" && \$at[\"per\"] == 2 && \$at[\"method\"] == \"ridge\" && \$at[\"kind\"] == \"plain\" {
+                for (i = 1; i <= n; i++) printf \"%s%s\", \$at[name[i]], i < n ? \" \" : \"\n\" }" ledger
+    }
+    test "$(columns split variant repeat views network labels students)" = "1 - 0 20 cnn soft 2"
+    test "$(columns accuracy)" = "$(accuracy run/1/Other/2/0/ridge+20.cnn.tsv)"
+    test "$(columns bytes)" = $((6 * (32 * 4 + 4 + 3 * 4) + 12 * 8 + 20 * 3))
+    folder=run/1/Other
+    sum() { cat "$@" | awk "{ sum += \$1 } END { printf \"%.3f\", sum }"; }
+    test "$(columns seconds)" = "$(sum $folder/2/0/ridge.npy.time $folder/2/0/ridge+20.npy.time)"
+    test "$(columns preparation)" = "$(sum $folder/pool.slp.time $folder/teacher.tch.time $folder/plain.tch.time)"
 '
-test_that 'series and labels from arrays are those of the set' '
+test_that 'students that see the shapelets need the bytes of the pool' '
+    awk -F "\t" "\$1 == \"Other\" && \$3 == 1 && \$4 == \"random\" { print \$9, \$17 }" ledger | sort >bytes
+    pool=$(sc-info --tsv run/1/Other/pool.slp | awk "NR == 2 { print \$3 }")
+    printf "plain 396\nshapelets %d\n" $((396 + pool)) | diff - bytes
+'
+test_that 'series and labels from arrays are those of the dataset' '
     sc-export -q other.npy -o direct.tsv
-    sc-export -q run/Other/all.npy -o imported.tsv
+    sc-export -q run/data/Other.npy -o imported.tsv
     cut -f 2- direct.tsv >direct
     cut -f 2- imported.tsv >imported
     cmp direct imported
@@ -72,188 +96,241 @@ test_that 'series and labels from arrays are those of the set' '
 test_that 'nothing is run again, and only what is missing or was cut off is made' '
     table main-table METHODS="$few" SPCS="1 2" >again
     test -z "$(steps <again)"
-    test "$(sed -n "/^###/,\$p" said)" = "$(cat again)"
-    rm run/Other/1/sre2l.0.plain.tsv run/Other/2/random.0.npy.command
+    test "$(grep "^|" said)" = "$(grep "^|" again)"
+    rm run/1/Other/1/0/sre2l.cnn.tsv run/1/Other/2/0/random.npy.command run/1/Other/1/0/random.npy
     table main-table METHODS="$few" SPCS="1 2" >again
     steps <again >ran
-    printf "%s\n" Other/1/sre2l.0.plain.tsv Other/2/random.0.npy Other/2/random.0.plain.tsv \
-        Other/2/random.0.shapelets.tsv >expected
-    diff expected ran
+    for file in 1/0/random 2/0/random; do printf "1/Other/%s\n" $file.cnn-shapelets.tsv $file.cnn.tsv $file.npy; done >expected
+    echo 1/Other/1/0/sre2l.cnn.tsv >>expected
+    sort expected | diff - ran
 '
 test_that 'other options run the stage that they are for again, and what depends on it' '
-    table main-table -n METHODS="$few" SPCS=1 SETS=Other SYNTH="--steps 21" | steps >ran
+    table main-table -n METHODS="$few" SPCS=1 DATASETS=Other SYNTH="--steps 21" | steps >ran
     for method in shapecond sre2l; do
-        printf "%s\n" Other/1/$method.0.npy Other/1/$method.0.plain.tsv Other/1/$method.0.shapelets.tsv
+        printf "1/Other/1/0/%s\n" $method.cnn-shapelets.tsv $method.cnn.tsv $method.npy
     done >expected
     diff expected ran
-    table main-table -n METHODS="$few" SPCS=1 SETS=Other STUDENT="--steps 21" | steps >ran
-    test "$(wc -l <ran)" = 8
+    table main-table -n METHODS="$few" SPCS=1 DATASETS=Other STUDENT="--steps 21" | steps >ran
+    test "$(wc -l <ran)" = 10
     refute grep -v "\.tsv$" ran
-    table main-table -n METHODS="$few" SPCS=1 SETS=Other STUDENT_random="--rate 0.1" SRE2L="--rate 0.1" STUDENTS=plain |
+    table main-table -n METHODS="$few" SPCS=1 DATASETS=Other STUDENT_random="--rate 0.1" SRE2L="--rate 0.1" STUDENTS=plain |
         steps >ran
-    printf "%s\n" Other/1/random.0.plain.tsv Other/1/sre2l.0.npy Other/1/sre2l.0.plain.tsv >expected
+    printf "1/Other/1/0/%s\n" random.cnn.tsv sre2l.cnn.tsv sre2l.npy >expected
     diff expected ran
-    table main-table -n METHODS=random SPCS=1 SETS=Other STUDENT_shapelets="--rate 0.1" | steps >ran
-    test "$(cat ran)" = Other/1/random.0.shapelets.tsv
-    table main-table -n METHODS="$few" SPCS=1 SETS=Other SHAPELETS="-k 2" | steps >ran
-    grep -qx Other/pool.slp ran
-    grep -qx Other/teacher.tch ran
-    grep -qx Other/1/random.0.shapelets.tsv ran
-    refute grep -e plain.tch -e random.0.plain -e train.npy -e "sre2l.0.npy" ran
+    table main-table -n METHODS=random SPCS=1 DATASETS=Other STUDENT_shapelets="--rate 0.1" | steps >ran
+    test "$(cat ran)" = 1/Other/1/0/random.cnn-shapelets.tsv
+    table main-table -n METHODS="$few" SPCS=1 DATASETS=Other VIEWS="--bits 4" STUDENTS=plain | steps >ran
+    printf "1/Other/1/0/%s\n" ridge+20.cnn.tsv ridge+20.npy | diff - ran
+    table main-table -n METHODS="$few" SPCS=1 DATASETS=Other SHAPELETS="-k 2" | steps >ran
+    grep -qx 1/Other/pool.slp ran
+    grep -qx 1/Other/teacher.tch ran
+    grep -qx 1/Other/1/0/random.cnn-shapelets.tsv ran
+    refute grep -e plain.tch -e random.cnn.tsv -e train.npy -e "sre2l.npy" ran
     table main-table METHODS="$few" SPCS="1 2" | steps >ran
     test ! -s ran
 '
-test_that 'what is refined are the series that explain the teacher, as they are' '
-    both() {
-        table main-table METHODS="explain refined" SPCS=1 SETS=Other STUDENTS=shapelets \
-            UNROLL="--steps 1 --unroll-steps 2 --student-steps 4" "$@"
-    }
-    both >said
-    for method in explain refined; do accuracy run/Other/1/$method.0.shapelets.tsv; done >means
-    sed -n "s/^|.*| Series that explain the teacher\(, refined\)\{0,1\} *| \([0-9.]*\) .*/\2/p" said | diff means -
-    grep -q -e "--from run/Other/1/explain.0.npy --shapelets run/Other/pool.slp" run/Other/1/refined.0.npy.command
-    refute cmp run/Other/1/explain.0.npy run/Other/1/refined.0.npy
-    sc-export -q run/Other/train.npy -o train.tsv
-    sc-export -q run/Other/1/explain.0.npy -o explain.tsv
-    test "$(grep -cFxf train.tsv explain.tsv)" = 3
+test_that 'another split has files of its own, and tables average the splits that are asked for' '
+    table main-table METHODS=random SPCS=1 DATASETS=Other STUDENTS=plain SEED=2 >two
+    refute cmp run/1/Other/train.npy run/2/Other/train.npy
+    refute cmp run/1/Other/plain.tch run/2/Other/plain.tch
+    cell Other 1 random plain two | grep -q "^$(accuracy run/2/Other/1/0/random.cnn.tsv) ± "
+    table main-table METHODS=random SPCS=1 DATASETS=Other STUDENTS=plain SPLITS="1 2" show >both
+    mean=$(cat run/[12]/Other/1/0/random.cnn.tsv | awk "\$1 ~ /^[0-9]+\$/ { n++; sum += \$2 } END { printf \"%.2f\", sum / n }")
+    cell Other 1 random plain both | grep -q "^$mean ± "
+'
+test_that 'what is refined are the ridge-selected series, as they are' '
+    both() { table main-table METHODS="ridge refined" SPCS=1 DATASETS=Other STUDENTS=shapelets "$@"; }
+    both >refined
+    grep -q -e "--from run/1/Other/1/0/ridge.npy --shapelets run/1/Other/pool.slp" run/1/Other/1/0/refined.npy.command
+    refute cmp run/1/Other/1/0/ridge.npy run/1/Other/1/0/refined.npy
+    sc-export -q run/1/Other/train.npy -o train.tsv
+    sc-export -q run/1/Other/1/0/ridge.npy -o ridge.tsv
+    test "$(grep -cFxf train.tsv ridge.tsv)" = 3
     test -z "$(both -n SHAPECOND="--rate 0.1" | steps)"
     both -n UNROLL="--steps 2" | steps >ran
-    printf "%s\n" Other/1/refined.0.npy Other/1/refined.0.shapelets.tsv | diff - ran
+    printf "1/Other/1/0/%s\n" refined.cnn-shapelets.tsv refined.npy | diff - ran
 '
-test_that 'without SETS the sets of the paper are taken, or where there is none of them, all' '
-    sets() { env -u SETS MAKEFLAGS= make -n -f "$pipelines/main-table.mk" RUN=none METHODS=random SPCS=1 "$@"; }
-    sets DATA=data >commands
-    grep -q none/TwoPatterns/all.npy commands
-    refute grep none/Other commands
+test_that 'without DATASETS those of the paper are taken, or where there is none of them, all' '
+    datasets() { env -u DATASETS MAKEFLAGS= make -n -f "$pipelines/main-table.mk" RUN=none METHODS=random SPCS=1 "$@"; }
+    datasets DATA=data >commands
+    grep -q none/1/TwoPatterns/train.npy commands
+    refute grep none/1/Other commands
     mkdir -p unknown
     cp -r data/Other unknown
-    sets DATA=unknown | grep -q none/Other/1/random.0.plain.tsv
-    fails 2 "DATA=nowhere" sets DATA=nowhere
+    datasets DATA=unknown | grep -q none/1/Other/1/0/random.cnn.tsv
+    fails 2 "DATA=nowhere" datasets DATA=nowhere
 '
-test_that 'a setting of one set is for that set, but the command line is for all' '
+test_that 'a setting of one dataset is for that dataset, but the command line is for all' '
     cp -r "$SC_ROOT/pipelines" edited
     printf "Other_STUDENT := --steps 22\nOther_STUDENT_shapelets := --steps 33\n" >>edited/settings.mk
-    pipelines=edited table main-table -n RUN=none METHODS=random SPCS=1 STUDENTS=plain | grep "sc-eval.*random" >commands
+    pipelines=edited table main-table -n RUN=none METHODS=random SPCS=1 STUDENTS=plain | grep "^none.*random.*sc-eval" >commands
     test "$(grep -c -e "--steps 20" commands)" = 2
     pipelines=edited table main-table -n RUN=none METHODS=random SPCS=1 STUDENTS=plain STUDENT="--steps 22" |
-        grep "sc-eval.*random" >commands
+        grep "^none.*random.*sc-eval" >commands
     test "$(grep -c -e "--steps 22" commands)" = 2
     env -u STUDENT MAKEFLAGS= make --no-print-directory -n -f edited/main-table.mk DATA=data RUN=none METHODS=random SPCS=1 \
-        SETS="TwoPatterns Other" | grep "sc-eval.*random" >commands
+        DATASETS="TwoPatterns Other" | grep "^none.*random.*sc-eval" >commands
     test "$(grep -c -e "--steps 22 .*Other" commands)" = 2
     test "$(grep -c -e "--steps 22 --steps 33 .*Other.*--shapelets" commands)" = 1
     refute grep -e "--steps [23][23].*TwoPatterns" commands
 '
-test_that 'newer data makes its set again, and no other' '
+test_that 'a method, a variant, a network and a dataset are one line each' '
+    {
+        echo "method_mine = sc-select --method kmeans \$(few)"
+        echo "options_twice = --method herding"
+        echo "network_small = --network '"'cnn depth=1 width=4'"'"
+    } >>edited/methods.mk
+    cp -r data/Other data/Third
+    echo "Third_SPCS := 3" >>edited/settings.mk
+    pipelines=edited table main-table -n METHODS="mine mine@twice+20 random@small+20" SPCS=1 DATASETS=Other NETWORKS=small \
+        STUDENTS=plain >commands
+    grep -q "^run/1/Other/1/0/mine.npy: sc-select --method kmeans --spc 1 --seed 0 run/1/Other/train.npy -o" commands
+    grep -q "^run/1/Other/1/0/mine@twice.npy: .* --method kmeans .* --method herding -o" commands
+    grep -q "^run/1/Other/1/0/mine@twice+20.npy: sc-views --quiet --views 20 .* --teacher run/1/Other/plain.tch" commands
+    grep -q "^run/1/Other/plain@small.tch: .* --network .cnn depth=1 width=4." commands
+    grep -q "^run/1/Other/1/0/random@small+20.npy: .* --teacher run/1/Other/plain@small.tch" commands
+    grep -q "^run/1/Other/1/0/mine.small.tsv: .* --network .cnn depth=1 width=4." commands
+    env -u SPCS MAKEFLAGS= make --no-print-directory -n -f edited/main-table.mk DATA=data RUN=none METHODS=random DATASETS=Third |
+        grep -q "^none/1/Third/3/0/random.npy: "
+    rm -r data/Third
+'
+test_that 'newer data makes its dataset again, and no other' '
     touch data/Other/Other_y.npy data/Other/Other_X.npy
     table main-table -n METHODS="$few" SPCS=1 | steps >ran
-    grep -qx Other/1/shapecond.0.plain.tsv ran
+    grep -qx 1/Other/1/0/shapecond.cnn.tsv ran
     refute grep TwoPatterns ran
 '
 test_that 'several condensations are averaged, and -j gives the same' '
-    table main-table METHODS=random SPCS=1 SETS=TwoPatterns STUDENTS=plain REPEATS=2 >two
-    mean=$(cat run/TwoPatterns/1/random.[01].plain.tsv | awk "\$1 ~ /^[0-9]+\$/ { n++; sum += \$2 } END { printf \"%.2f\", sum / n }")
-    grep "| Random " two | grep -F "| $mean ± "
-    refute cmp run/TwoPatterns/1/random.0.npy run/TwoPatterns/1/random.1.npy
-    table main-table METHODS=random SPCS=1 SETS=TwoPatterns STUDENTS=plain REPEATS=2 RUN=jobs -j2 >jobs.said
-    cmp run/TwoPatterns/1/random.1.plain.tsv jobs/TwoPatterns/1/random.1.plain.tsv
-    cmp run/TwoPatterns/plain.tch jobs/TwoPatterns/plain.tch
+    table main-table METHODS=random SPCS=1 DATASETS=TwoPatterns STUDENTS=plain REPEATS=2 >two
+    mean=$(cat run/1/TwoPatterns/1/[01]/random.cnn.tsv | awk "\$1 ~ /^[0-9]+\$/ { n++; sum += \$2 } END { printf \"%.2f\", sum / n }")
+    cell TwoPatterns 1 random plain two | grep -q "^$mean ± "
+    refute cmp run/1/TwoPatterns/1/0/random.npy run/1/TwoPatterns/1/1/random.npy
+    table main-table METHODS=random SPCS=1 DATASETS=TwoPatterns STUDENTS=plain REPEATS=2 RUN=jobs -j2 >jobs.said
+    cmp run/1/TwoPatterns/1/1/random.cnn.tsv jobs/1/TwoPatterns/1/1/random.cnn.tsv
+    cmp run/1/TwoPatterns/plain.tch jobs/1/TwoPatterns/plain.tch
 '
-test_that 'sets that are not those of the paper are named so' '
+test_that 'datasets that are not those of the paper are named so' '
     mkdir -p electric/ElectricDevices
-    table main-table DATA=electric SETS=ElectricDevices METHODS=random show >shown
-    grep -qx "### ElectricDevices (89 % of it)" shown
-    tail -n 1 shown | grep -q "^  ElectricDevices (89 % of it)"
-    refute grep "Not the same data" said
+    table main-table DATA=electric DATASETS=ElectricDevices METHODS=random show >shown
+    grep -q "^| ElectricDevices (89 % of it) " shown
+    tail -n 1 shown | grep -q "^Not the data of the paper; compare methods only: ElectricDevices (89 % of it)"
+    refute grep "Not the data" said
 '
 test_that 'what is there so far is shown without running anything' '
-    table main-table METHODS="random kcenter" SPCS="1 3" show >shown
-    grep "| Random " shown | head -n 1 | grep -q " ± "
-    test "$(grep -c "| K-Center *| - *| -" shown)" = 4
-    test ! -e run/Other/3
+    table main-table METHODS="random kcenter" SPCS="1 10" show >shown
+    cell TwoPatterns 1 random plain shown | grep -q " ± "
+    test "$(cell TwoPatterns 10 kcenter plain shown) $(cell TwoPatterns 10 kcenter paper shown)" = "- 43.25"
+    test ! -e run/1/TwoPatterns/10
+    test -z "$(steps <shown)"
 '
 test_that 'a step that fails says why and leaves nothing' '
-    fails 2 "sc-eval: --rate" table main-table METHODS=random SPCS=1 SETS=TwoPatterns STUDENT="--rate much"
-    fails 2 "none.npy: No such file" table main-table METHODS=random SPCS=1 SETS=Other IMPORT="--classes-from none.npy"
-    refute test -e run/TwoPatterns/1/random.0.plain.tsv.command
+    fails 2 "sc-eval: --rate" table main-table METHODS=random SPCS=1 DATASETS=TwoPatterns STUDENT="--rate much"
+    fails 2 "none.npy: No such file" table main-table METHODS=random SPCS=1 DATASETS=Other IMPORT="--classes-from none.npy"
+    refute test -e run/1/TwoPatterns/1/0/random.cnn.tsv.command
 '
-test_that 'unknown sets and methods, and methods without a program, are refused' '
-    fails 2 "SETS: no folder None in data, which has: Other TwoPatterns" table main-table SETS=None
+test_that 'unknown datasets, methods, variants and networks are refused' '
+    fails 2 "DATASETS: no folder None in data, which has: Other TwoPatterns" table main-table DATASETS=None
     fails 2 "METHODS: there is no magic" table main-table METHODS="random magic"
-    fails 2 "SETS: no folder TwoPatterns Other in nowhere" table main-table DATA=nowhere
-    mkdir -p some
-    for program in "$SC_BUILD"/bin/*; do ln -sf "$program" some; done
-    rm -f some/sc-match some/sc-experts
-    PATH=$PWD/some:$(getconf PATH) fails 2 "METHODS: dc cannot be run: no sc-match that can" \
-        table main-table METHODS="random dc"
-    PATH=$PWD/some:$(getconf PATH) table main-table -n SETS=Other | steps >ran
-    refute grep -e "/dc\." -e "/mtt\." ran
+    fails 2 "METHODS: there is no variant spell" table main-table METHODS="random@spell"
+    fails 2 "DATASETS: no folder TwoPatterns Other in nowhere" table main-table DATA=nowhere
+    fails 2 "NETWORKS: there is no none" table main-table METHODS=random NETWORKS=none
+    fails 2 "ABLATIONS: there is no magic" table ablations ABLATIONS=magic
+    PATH=$(getconf PATH) fails 2 "The programs are not on the PATH" table main-table METHODS=random
 '
 test_that 'ablations make what a variant changes and share the rest' '
-    table ablations ABLATIONS="pool-size objective" SETS=Other SPCS=1 STUDENTS=plain >said
+    table ablations ABLATIONS="pool-size objective" DATASETS=TwoPatterns SPCS=1 STUDENTS=plain >said
     steps <said >ran
-    grep -qx Other/ablations/k-5/teacher.tch ran
-    grep -qx Other/ablations/squared-round/1/shapecond.0.npy ran
-    refute grep -e "squared-round/teacher" -e "squared-round/pool" ran
-    grep -q "| squared-round *| $(accuracy run/Other/ablations/squared-round/1/shapecond.0.plain.tsv) ± " said
-    table ablations -n ABLATIONS="pool-size objective" SETS=Other SPCS=1 STUDENTS=plain SYNTH="--steps 21" | steps >ran
-    grep -qx Other/ablations/k-5/1/shapecond.0.npy ran
-    refute grep -e pool.slp -e teacher.tch -e logistic.tsv ran
-    refute cmp run/Other/ablations/plain-all/1/shapecond.0.npy run/Other/ablations/squared-all/1/shapecond.0.npy
+    grep -qx 1/TwoPatterns/teacher@k-5.tch ran
+    grep -qx 1/TwoPatterns/1/0/shapecond@squared-round.npy ran
+    refute grep -e "teacher@squared" -e "pool@squared" ran
+    cell TwoPatterns 1 squared-round plain said | grep -q "^$(accuracy run/1/TwoPatterns/1/0/shapecond@squared-round.cnn.tsv) ± "
+    test "$(cell TwoPatterns 1 k-5 paper said)" = 36.46
+    grep -q "^| TwoPatterns | k-5  *| $(accuracy run/1/TwoPatterns/full/0/all@k-5.logistic.tsv) " said
+    table ablations -n ABLATIONS="pool-size objective" DATASETS=TwoPatterns SPCS=1 STUDENTS=plain SYNTH="--steps 21" | steps >ran
+    grep -qx 1/TwoPatterns/1/0/shapecond@k-5.npy ran
+    refute grep -e "\.slp" -e "\.tch" -e logistic.tsv ran
+    refute cmp run/1/TwoPatterns/1/0/shapecond@plain-all.npy run/1/TwoPatterns/1/0/shapecond@squared-all.npy
 '
-test_that 'the pruning ablation times the search and scores what is left' '
-    table ablations ABLATIONS=pruning SETS=TwoPatterns SPCS=1 STUDENTS=plain >said
-    row=$(grep "| pruned-0.5 " said)
-    echo "$row"
-    echo "$row" | grep -q "| $(accuracy run/TwoPatterns/ablations/pruned-0.5/logistic.tsv) *| $(accuracy run/TwoPatterns/ablations/pruned-0.5/pruned.tsv) *|$"
-'
-test_that 'figures of the paper stand beside the ablations that it has' '
-    table ablations ABLATIONS=initialisation SETS=TwoPatterns SPCS=10 show >shown
-    grep -q "| noise *| - *| - *| 90.94 |" shown
-    grep -q "| real *| - *| - *| 69.56 |" shown
+test_that 'the pruning ablation scores the shapelets and a network on what is left' '
+    table ablations ABLATIONS=pruning DATASETS=Other SPCS=1 STUDENTS=plain SEEDS=1 >said
+    folder=run/1/Other/full/0
+    grep -q "^| .* | pruned-0.5  *| $(accuracy $folder/all@pruned-0.5.cnn.tsv) .*| $(accuracy $folder/all@pruned-0.5.logistic.tsv) " said
+    grep -q "^ran_.*sc-prune .*--ratio 0.5 .*| sc-teacher" run/1/Other/plain@pruned-0.5.tch.command
 '
 test_that 'unroll gives accuracy and time for each start and number of steps' '
-    table unroll SETS=Other SPCS=1 STEPS="1 2" UNROLL="--unroll-steps 2 --student-steps 4" >said
-    steps <said >ran
-    for variant in random-1 random-2 shapecond-1 shapecond-2; do grep -qx "Other/unroll/1/$variant.0.npy" ran; done
-    refute cmp run/Other/unroll/1/random-2.0.npy run/Other/unroll/1/shapecond-2.0.npy
-    refute cmp run/Other/unroll/1/random-1.0.npy run/Other/unroll/1/random-2.0.npy
-    for steps in 0 1 2; do
-        suffix=${steps#0}
-        grep "^| $steps " said | grep -q "| $(accuracy "run/Other/unroll/1/random${suffix:+-$suffix}.0.plain.tsv") ±.*| $(accuracy "run/Other/unroll/1/shapecond${suffix:+-$suffix}.0.plain.tsv") ±"
+    table unroll DATASETS=Other SPCS=1 VARIANTS="steps-50" UNROLL="--unroll-steps 2 --student-steps 4" SEEDS=1 >said
+    refute cmp run/1/Other/1/0/unroll@steps-50.npy run/1/Other/1/0/shapecond-unroll@steps-50.npy
+    for method in random shapecond unroll@steps-50 shapecond-unroll@steps-50; do
+        test "$(cell Other 1 $method plain said)" = "$(accuracy run/1/Other/1/0/$method.cnn.tsv)"
     done
-    table unroll SETS=Other SPCS=1 STEPS="1 2" UNROLL="--unroll-steps 2 --student-steps 4" | steps >ran
-    refute test -s ran
+    test "$(cell Other 1 unroll@steps-50 steps said)" = 50
 '
 test_that 'efficiency gives time, memory and steps of each method' '
-    table efficiency SETS=Other METHODS="random sre2l shapecond" STUDENTS=plain >said
-    row=$(grep "| ShapeCond " said)
-    read -r seconds memory processor <run/Other/efficiency/1/shapecond.0.npy.time
-    echo "$row: $seconds $memory"
-    echo "$row" | awk -v seconds="$seconds" "BEGIN { FS = \" *[|] *\" }
-        { exit !(\$5 + 0 == sprintf(\"%.2f\", seconds) + 0 && \$7 == 20 && \$8 + 0 == sprintf(\"%.3f\", seconds * 5) + 0) }"
-    fails 2 "one set and one number" table efficiency METHODS=random SETS="Other TwoPatterns"
-'
-test_that 'figures of the paper stand beside the efficiency of ElectricDevices' '
-    table efficiency DATA=electric SETS=ElectricDevices METHODS=shapecond show >shown
-    grep "| ShapeCond " shown | grep -q "54.72 .* 28.71 .* 1.44 .* 31.56"
+    table efficiency DATASETS=Other SPCS=1 METHODS="random mtt shapecond" RUN=timed >said
+    read -r seconds memory processor <timed/1/Other/1/0/shapecond.npy.time
+    test "$(cell Other 1 shapecond "plain, seconds" said)" = "$(printf "%.2f s" "$seconds")"
+    test "$(cell Other 1 shapecond "plain, per 100 steps" said)" = "$(awk "BEGIN { printf \"%.3f s\", $seconds * 5 }")"
+    test "$(cell Other 1 shapecond "plain, steps" said) $(cell Other 1 mtt "plain, steps" said)" = "20 1"
+    test "$(cell Other 1 mtt "plain, preparation" said)" = "$(awk "{ printf \"%.2f s\", \$1 }" timed/1/Other/experts.experts.time)"
+    table efficiency DATA=electric DATASETS=ElectricDevices METHODS=shapecond show >shown
+    row="$(grep "| shapecond " shown)"
+    echo "$row" | grep -q "54.72 .* 28.71\|54.72 .* 29 s"
 '
 test_that 'shapelet-table scores condensed series by their shapelets' '
-    table shapelet-table SETS="Other TwoPatterns" SPCS=2 >said
-    grep "^| TwoPatterns " said | grep -q "| $(accuracy run/TwoPatterns/shapelets/2.sre2l.0.tsv) *| 69.17 *| $(accuracy run/TwoPatterns/shapelets/2.shapecond.0.tsv) *| 77.50 *| $(accuracy run/TwoPatterns/shapelets/real.tsv) *| 76.53 |"
+    table shapelet-table SPCS=2 REPEATS=1 >said
+    grep "^| TwoPatterns " said | grep -q "| $(accuracy run/1/TwoPatterns/2/0/sre2l.logistic.tsv) *| $(accuracy run/1/TwoPatterns/2/0/shapecond.logistic.tsv) *| $(accuracy run/1/TwoPatterns/full/0/all.logistic.tsv) "
+    table shapelet-table SPCS=10 show | grep "^| TwoPatterns " | grep -q "69.17 .* 77.50 .* 76.53"
 '
-test_that 'nas finds the network that is best on the validation set, and trains it on all data' '
-    table nas SETS=TwoPatterns SPCS=2 METHODS=shapecond DEPTHS="2 3" WIDTHS=4 NORMS="none batch" ACTIVATIONS=relu \
+test_that 'nas finds the network that is best on the validation data, and trains it on all data' '
+    table nas DATASETS=TwoPatterns SPCS=2 METHODS=shapecond DEPTHS="2 3" WIDTHS=4 NORMS="none batch" ACTIVATIONS=relu \
         POOLINGS=max >said
-    for file in run/TwoPatterns/nas/2/shapecond/*.tsv; do
+    folder=run/1/TwoPatterns/2/0
+    for file in $folder/shapecond.nas/*.try; do
         echo "$(accuracy $file) $file"
     done | sort -rn >ranking
     best=$(head -n 1 ranking | cut -d" " -f1)
-    network=$(cat run/TwoPatterns/nas/2/shapecond.best)
+    network=$(cat $folder/shapecond.best)
     name=$(echo "$network" | sed "s/^cnn //; s/ /_/g; s/=/-/g")
-    test "$(accuracy run/TwoPatterns/nas/2/shapecond/$name.tsv)" = "$best"
+    test "$(accuracy $folder/shapecond.nas/$name.try)" = "$best"
     test "$(wc -l <ranking)" = 4
-    sc-info run/TwoPatterns/nas/2/shapecond.tch | grep "${network#cnn }" || sc-info run/TwoPatterns/nas/2/shapecond.tch
-    grep "| ShapeCond " said | grep -F "$(accuracy run/TwoPatterns/nas/2/shapecond.tsv)"
+    sc-info $folder/shapecond.found | grep -q "${network#cnn }"
+    grep "| shapecond " said | grep -F "$(accuracy $folder/shapecond.nas.tsv)"
+    grep "| shapecond " said | grep -qF "$(echo "$network" | tr " " _)"
+'
+test_that 'views-table has every method without views, with views and with views that keep their labels' '
+    table views-table DATASETS=Other SPCS=1 METHODS="walks random ridge" VIEW_COUNTS=20 SEEDS=1 >said
+    for method in walks random ridge; do
+        for views in "" +kept20 +20; do accuracy run/1/Other/1/0/$method$views.cnn.tsv; done
+    done >means
+    sed -n "/^| dataset/,/^$/p" said | awk -F " *[|] *" "\$5 ~ /^(0|kept20|20)\$/ && \$3 != \"full\" { print \$7 }" | diff means -
+    grep -q "sc-views --quiet --views 20 --seed 0 --augment" run/1/Other/1/0/random+kept20.npy.command
+    grep -q -e "--teacher run/1/Other/plain.tch" run/1/Other/1/0/walks+20.npy.command
+    for method in random ridge; do sc-info --tsv run/1/Other/1/0/$method+20.npy | awk "NR == 2 { print \$9 }" | grep -qx 20; done
+'
+test_that 'bytes-table sorts by bytes, and what is truncated has no more bytes than what it is held against' '
+    table bytes-table DATASETS=Other SPCS=1 METHODS="random ridge" VIEW_COUNTS="20 100" NETWORKS="cnn fcn" SEEDS=1 >said
+    awk -F " *[|] *" "/^[|] Other/ { print \$5 }" said >bytes
+    sort -n bytes | diff - bytes
+    test "$(tail -n 1 bytes)" = 3960
+    cell Other 1 ridge+20 "fcn plain" said | grep -qx "$(accuracy run/1/Other/1/0/ridge+20.fcn.tsv)"
+    grep -qx "Figure: run/bytes-Other-fcn.svg" said
+    for curve in random ridge ridge+views truncated all; do grep -qF ">$curve<" run/bytes-Other-cnn.svg; done
+    ours=$(cell Other 1 ridge+100 bytes said)
+    cut=$(cell Other 1 truncated@100 bytes said)
+    test "$cut" -le "$ours" -a "$((cut + 3 * 132))" -gt "$ours"
+'
+test_that 'cross-table has students of each network on what teachers of each have condensed' '
+    table cross-table DATASETS=Other SPCS=1 METHODS=random+20 NETWORKS="cnn fcn" SEEDS=1 >said
+    row=$(grep "| fcn " said | tail -n 1)
+    echo "$row" | grep -q "| $(accuracy run/1/Other/1/0/random@fcn+20.cnn.tsv) .*| $(accuracy run/1/Other/1/0/random@fcn+20.fcn.tsv) "
+    sc-info run/1/Other/plain@fcn.tch | grep -q "fcn"
+    mean=$(accuracy run/1/Other/1/0/random+20.fcn.tsv)
+    full=$(accuracy run/1/Other/full/0/all.fcn.tsv)
+    grep "| random " said | grep -q "| $mean *| $(awk "BEGIN { printf \"%.1f\", 100 * $mean / $full }") *|$"
+'
+test_that 'figures of the paper stand in the table of Transformers' '
+    mkdir -p har/HAR
+    table transformer-table DATA=har DATASETS=HAR METHODS=shapecond show >shown
+    test "$(cell HAR 10 shapecond paper shown) $(cell HAR 10 shapecond "paper, ratio" shown)" = "89.22 94.7"
 '
 finish

@@ -84,4 +84,21 @@ test_that 'what cannot be drawn is refused with the reason and leaves no file' '
     fails 1 "truncated" sc-plot cut.npy -o none.svg
     test ! -e none.svg
 '
+test_that 'marks are joined over gaps, on a logarithmic axis at equal distances for equal ratios' '
+    printf "bytes\ta\tb\n10\t1\t-\n100\t-\t2\n1000\t3\t-\n0\t9\t-\n" | sc-plot --log --marks >marks.svg
+    test "$(count "<circle" marks.svg)" = 5 # three values, two in the legend
+    test "$(grep "<path" marks.svg | head -n 1 | grep -o "[ML]" | tr -d "\n")" = ML
+    grep "<circle" marks.svg | sed -n "1,2p;4p" | sed "s/.*cx=\"\([0-9.]*\)\".*/\1/" | tr "\n" " " >places
+    awk "{ exit !(\$1 < \$3 && \$3 < \$2 && (\$1 + \$2 - 2 * \$3) ^ 2 < 0.1) }" places
+    for mark in 10 20 50 100 1000; do grep -q ">$mark<" marks.svg; done
+    printf "x\ta\n-1\t1\n0\t2\n" >low
+    fails 1 "no numbers to draw" sc-plot --log low
+'
+test_that 'many curves have legends on several lines and marks of other shapes' '
+    { echo x $(seq -f "method-with-a-name-%.0f" 14); echo 1 $(seq 14); echo 2 $(seq 14); } | sc-plot --marks >many.svg
+    test "$(count "<circle" many.svg) $(count "<polygon" many.svg)" = "18 6"
+    for name in 1 7 14; do grep -q ">method-with-a-name-$name<" many.svg; done
+    grep -o "<text x=\"[0-9.]*\"[^>]*>method" many.svg | sed "s/.*x=\"\([0-9.]*\).*/\1/" | awk "\$1 > 900 { exit 1 }"
+    printf "x y\n1 2\n2 3\n" | sc-plot | grep -q "viewBox=\"0 0 [0-9]* 460\""
+'
 finish

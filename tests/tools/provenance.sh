@@ -30,6 +30,7 @@ influences() {
 sc-balance --labels labels +128 x.npy
 sc-experts --labels labels +128 -c 1 -e 1 x.npy
 sc-export --labels labels +128 -f ts x.npy
+sc-gen --like few +140 walks
 sc-import --labels labels +128 x.npy
 sc-import --groups labels +128 set.npy
 sc-import --classes-from few +140 set.npy

@@ -25,7 +25,9 @@ test_that 'by default the set carries views for any model, and it is said how go
     shapecond train.npy --spc 1 --steps 100 --views 300 --keep any -o any.npy 2>said
     test "$(sc-info --json any.npy | json views)" = 300
     sc-expand -q any.npy | sc-info --json | grep -q "\"count\": 303,"
-    grep -E "students that see nothing but the result on held-out series: [0-9.]+ %; as many random series [0-9.]+ %; teacher, all data [0-9.]+ %" said
+    grep -E "accuracy on held-out series: plain students of the result [0-9.]+ %, students of as many random series [0-9.]+ %, teacher of all data [0-9.]+ %" said
+    grep -E "next: sc-expand any.npy" said
+    grep -E "^\+ sc-eval .*  # ([0-9]+) of \1\$" said # the last one
     test ! -e any.slp
     # The views fit the series in the scale of the set as they did when the teacher saw them.
     sc-expand -q any/condensed.npy | sc-scale -q --undo --with any/scale.npy | sc-info --json | json max >a
@@ -82,7 +84,7 @@ test_that 'a set of one series per class is condensed without any held out' '
     for classes in 3 20; do
         sc-gen planted -V $classes -n $((classes * 8)) -L 40 -o some.npy
         sc-select -q -n 1 some.npy -o single.npy
-        shapecond single.npy --spc 1 --steps 5 --views 20 --no-score --test some.npy -o single-tiny.npy >scores 2>said
+        shapecond single.npy --force --spc 1 --steps 5 --views 20 --no-score --test some.npy -o single-tiny.npy >scores 2>said
         grep "too few series to hold any out" said
         refute grep -e "--val" said
         test "$(sc-info --json single-tiny.npy | json count)" = $classes
@@ -243,5 +245,80 @@ test_that 'series of a few steps get a network that they do not vanish in' '
         shapecond short.npy --spc 2 --steps 10 --views 20 --no-score --quiet -o short-tiny.npy
         test "$(sc-info --json short-tiny.npy | json count)" = 4
     done
+'
+test_that 'with --keep a run continues where it was stopped, and repeats only what options change' '
+    shapecond train.npy --spc 1 --steps 60 --views 50 --keep whole -o whole.npy 2>said
+    refute grep "done before" said
+    grep -c "^+" said >commands
+    shapecond train.npy --spc 1 --steps 60 --views 50 --keep whole --threads 3 -o whole.npy 2>said
+    test "$(grep -c "done before" said)" = "$(cat commands)"
+    shapecond train.npy --spc 1 --steps 60 --views 60 --keep whole -o more.npy 2>said
+    grep "^+ sc-teacher.*done before" said
+    refute grep "^+ sc-views.*done before" said
+    # A file that was changed is made again, and all that is made from it.
+    cp whole/condensed.npy before.npy
+    printf x >>whole/plain.tch
+    shapecond train.npy --spc 1 --steps 60 --views 60 --keep whole -o more.npy 2>said
+    grep "^+ sc-teacher.*teacher.tch.*done before" said
+    refute grep "^+ sc-teacher.*plain.tch.*done before" said
+    cmp whole/condensed.npy before.npy
+    # Stopped at any moment: the same bytes, and no checkpoint stays behind.
+    for wait in 0.05 0.1 0.2 0.4; do
+        rm -rf part
+        shapecond -q train.npy --spc 1 --steps 60 --views 50 --keep part -o part.npy &
+        job=$!
+        sleep $wait
+        kill $job 2>/dev/null || true
+        wait $job || true
+        shapecond -q train.npy --spc 1 --steps 60 --views 50 --keep part -o part.npy
+        cmp part.npy whole.npy
+        test -z "$(ls part | grep ckpt)"
+    done
+    printf "nonsense\n" >whole/commands.tsv
+    shapecond -q train.npy --spc 1 --steps 60 --views 50 --keep whole -o again.npy
+    cmp again.npy whole.npy
+'
+test_that 'a long training continues from its checkpoint' '
+    shapecond -q --plain train.npy --spc 1 --steps 3000 --views 20 --no-score --keep slow -o slow.npy &
+    job=$!
+    until ls slow/*.ckpt >/dev/null 2>&1; do sleep 0.05; kill -0 $job; done
+    kill $job
+    wait $job || true
+    ls slow/*.ckpt
+    # It is read: one that is damaged is refused.
+    cp slow/*.ckpt kept.ckpt
+    printf x >>"$(echo slow/*.ckpt)"
+    fails 1 "sc-teacher failed" shapecond -q --plain train.npy --spc 1 --steps 3000 --views 20 --no-score --keep slow -o slow.npy
+    cp kept.ckpt "$(echo slow/*.ckpt)"
+    shapecond -q --plain train.npy --spc 1 --steps 3000 --views 20 --no-score --keep slow -o slow.npy
+    test -z "$(ls slow | grep ckpt)"
+    shapecond -q --plain train.npy --spc 1 --steps 3000 --views 20 --no-score -o fast.npy
+    cmp slow.npy fast.npy
+'
+test_that 'files that are no datasets are imported' '
+    sc-export -q train.npy -o own.tsv
+    shapecond own.tsv --spc 1 --steps 20 --views 50 --no-score --plain --keep own -o own.npy 2>said
+    grep "^+ sc-import -o own/data.npy own.tsv" said
+    awk "BEGIN { srand(1); for (i = 0; i < 40; i++) { for (t = 0; t < 16; t++) printf \"%g,\", rand() + i % 2; print i % 2 ? \"on\" : \"off\" } }" >own.csv
+    shapecond own.csv --import "--label last" --spc 1 --steps 20 --views 50 --no-score --plain -q -o own-csv.npy
+    sc-info own-csv.npy | grep -q " on$"
+    fails 1 "sc-import failed" shapecond own.csv --spc 1 -o none
+    test ! -e none
+'
+test_that 'a budget of bytes is kept' '
+    for budget in 12k 20000 0.05M; do
+        shapecond train.npy --bytes $budget --steps 20 --plain --no-score -q -o budget.npy
+        size=$(stat -c %s budget.npy)
+        echo "$budget: $size"
+        awk -v size=$size -v text=$budget "BEGIN { b = text + 0; if (text ~ /k/) b *= 1e3; if (text ~ /M/) b *= 1e6; exit !(size <= b && size > 0.6 * b) }"
+    done
+    fails 1 "300 views take" shapecond train.npy --bytes 2k -o none
+    fails 2 "not a size" shapecond train.npy --bytes many -o none
+    fails 2 "chooses --spc" shapecond train.npy --bytes 20k --spc 1 -o none
+'
+test_that 'a result that is not smaller than the data needs --force' '
+    fails 1 "as many bytes as the 90 series of train.npy" shapecond train.npy --spc 30 -o none
+    shapecond train.npy --spc 28 --views 5000 --force --steps 5 --plain --no-score -q -o large.npy
+    test -s large.npy
 '
 finish

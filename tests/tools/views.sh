@@ -45,6 +45,29 @@ test_that 'logits of several teachers are averaged' '
     sc-info both.npy | grep -q "<$(b2sum -l 128 other.tch | cut -d" " -f1)"
     refute cmp -s both.npy other.npy
 '
+test_that 'held-out series choose the recipe: outlines of which every bend counts bear little' '
+    # Classes that differ by a small bump at one place, which strong views tear away.
+    awk "BEGIN { for (i = 0; i < 120; i++) { printf i % 2; for (t = 0; t < 32; t++) printf \",%.4f\", sin(t / 5) + (i % 2 && t >= 15 && t <= 17 ? 0.5 : 0) + 0.02 * ((i * 7919 + t * 104729) % 101 / 50 - 1); print \"\" } }" >bump.csv
+    sc-import -q bump.csv -o bump.npy
+    sc-split -q --train 80 --val rest -o bump bump.npy
+    sc-teacher -q --steps 300 bump-train.npy -o bump.tch
+    sc-select -q -n 2 bump-train.npy -o bump-few.npy
+    sc-views -t bump.tch -m 300 --validate bump-val.npy bump-few.npy -o chosen.npy 2>said
+    cat said
+    grep -E "recipe (gentle|moderate|strong): a student of it recognises [0-9.]+ %" said
+    name=$(sed -n "s/.*recipe \([a-z]*\):.*/\1/p" said)
+    sc-views -q -t bump.tch -m 300 -r $name bump-few.npy | sc-expand -q -o by-name.npy
+    sc-expand -q chosen.npy -o by-choice.npy
+    content by-name.npy >a
+    content by-choice.npy | cmp - a
+    sc-info chosen.npy | grep -q "<$(b2sum -l 128 bump-val.npy | cut -d" " -f1)"
+    sc-views -q -t bump.tch -m 300 --validate bump-val.npy --threads 3 bump-few.npy | cmp - chosen.npy
+    # The one with the highest accuracy, as it says itself.
+    awk "{ best = 0; for (i = 2; i <= NF; i++) if (\$i ~ /^%/ || \$i == \"%\") { v = \$(i - 1) + 0; if (first == \"\") first = v; else if (v > first) exit 1 } }" said
+    fails 2 "not with --recipe" sc-views -t bump.tch --validate bump-val.npy -r strong bump-few.npy -o none
+    fails 2 "not with --augment" sc-views --augment --validate bump-val.npy bump-few.npy -o none
+    fails 1 "steps" sc-views -t bump.tch --validate test.npy bump-few.npy -o none
+'
 test_that 'augmented views keep the labels of their series' '
     sc-views -q --augment -m 60 few.npy | sc-expand -q -o kept.npy
     test "$(sc-info --json kept.npy | json count)" = 63

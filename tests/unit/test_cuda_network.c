@@ -182,10 +182,21 @@ static const char *const networks[] = {
     "cnn depth=1 width=16 act=sigmoid pool=none end=mean channels=2 length=9 classes=3",
     "fcn width=5 channels=2 length=9 classes=3 features=1",
     "resnet blocks=2 width=4 act=sigmoid channels=2 length=11 classes=3",
-    "resnet blocks=3 width=3 kernel1=7 kernel2=4 act=sigmoid channels=1 length=10 classes=2 "
-    "features=2",
+    ("resnet blocks=3 width=3 kernel1=7 kernel2=4 act=sigmoid channels=1 length=10 classes=2 "
+     "features=2"),
     "resnet blocks=2 width=3 norm=layer act=sigmoid end=max channels=2 length=8 classes=2",
     "resnet blocks=3 width=3 norm=none act=sigmoid end=flatten channels=2 length=8 classes=2",
+    "inception depth=3 width=3 kernel1=6 kernel2=3 kernel3=2 bottleneck=2 act=sigmoid channels=2 "
+    "length=11 classes=3 features=1",
+    "inception depth=2 width=4 kernel1=8 kernel2=5 kernel3=2 norm=layer act=sigmoid end=flatten "
+    "channels=1 length=7 classes=2",
+    "inception depth=1 width=16 bottleneck=0 kernel1=3 kernel2=2 kernel3=1 norm=none act=sigmoid "
+    "end=max channels=3 length=40 classes=2",
+    "tcn depth=4 width=5 kernel=3 norm=instance act=sigmoid end=mean channels=2 length=11 "
+    "classes=3 features=2",
+    "tcn depth=3 width=16 kernel=4 norm=none act=sigmoid channels=1 length=37 classes=2",
+    "mlp depth=2 width=33 act=sigmoid channels=2 length=9 classes=3 features=2",
+    "mlp depth=1 width=5 norm=batch act=sigmoid channels=1 length=7 classes=2",
 };
 
 static void all_phases_are_those_of_the_processor(void **state)
@@ -200,6 +211,8 @@ static void all_phases_are_those_of_the_processor(void **state)
             p.training = k % 2 == 0;
             p.statistics = !p.training;
             p.moves_x = k % 4 == 1;
+            if (p.samples == 1 && strncmp(networks[i], "mlp", 3) == 0)
+                continue; /* of one value batch normalisation leaves nothing at all */
             /* One value for each channel has variance 0: what is left is rounding. */
             compare_passes(&p, p.samples == 1 ? 2e-3 : 3e-5);
         }
@@ -230,6 +243,11 @@ static void of_steps_that_tie_the_first_is_the_largest(void **state)
     compare_passes(&p, 3e-5);
     p = problem_of("cnn depth=1 width=5 norm=none act=leaky pool=none end=max channels=2 length=20 "
                    "classes=3",
+                   4);
+    p.flat = true;
+    p.moves_x = true;
+    compare_passes(&p, 3e-5);
+    p = problem_of("inception depth=2 width=5 norm=none act=leaky channels=2 length=20 classes=3",
                    4);
     p.flat = true;
     p.moves_x = true;

@@ -144,7 +144,7 @@ static void bytes_are_there_after_a_flush_and_can_be_written_on(void **state)
     fwrite("\0two", 1, 5, memory.stream);
     assert_ok(memory_stream_close(&memory));
     assert_int_equal(memory.size, 8);
-    assert_memory_equal(memory.bytes, "one\0two", 9);
+    assert_memory_equal(memory.bytes, "one\0two\0", 9);
     memory_stream_free(&memory);
     memory_stream_free(&memory);
 }

@@ -88,6 +88,8 @@ static const float *run_forward(struct fixture *f)
                               .buffers = f->buffers,
                               .training = f->training};
 
+    if (f->training)
+        forward.dropout = dropout_of(3, 0);
     return pass_forward(f->pass, &forward);
 }
 
@@ -160,6 +162,26 @@ static const char *const smooth[] = {
     "fcn width=3 norm=instance act=sigmoid channels=2 length=12 classes=3 features=2",
     "resnet blocks=2 width=3 norm=batch act=sigmoid channels=2 length=10 classes=3 features=1",
     "resnet blocks=3 width=2 norm=none act=sigmoid end=flatten channels=1 length=7 classes=2",
+    /* One module, on steps that rise: maxima of deeper ones change their mind on the way. */
+    "inception depth=1 width=3 kernel1=6 kernel2=3 kernel3=2 bottleneck=2 norm=none act=sigmoid "
+    "channels=2 "
+    "length=4 classes=3 features=1",
+    "inception depth=1 width=5 kernel1=12 kernel2=5 kernel3=1 norm=layer act=sigmoid end=flatten "
+    "channels=1 length=5 classes=2",
+    "tcn depth=3 width=3 kernel=3 act=sigmoid end=mean channels=2 length=10 classes=3 features=1",
+    "tcn depth=4 width=17 kernel=2 norm=none act=sigmoid channels=1 length=9 classes=2",
+    "mlp depth=2 width=5 act=sigmoid channels=2 length=6 classes=3 features=2",
+    "mlp depth=1 width=18 norm=batch act=sigmoid channels=1 length=7 classes=2",
+    /* With dropout, whose masks are those of one step: constants. */
+    "transformer width=6 heads=2 ff=5 act=sigmoid dropout=0.3 end=mean channels=2 length=7 "
+    "classes=3 features=1",
+    "transformer width=4 layers=2 ff=5 patch=2 norm=layer act=gelu dropout=0.2 positions=learned "
+    "end=mean channels=2 length=9 classes=3",
+    "transformer width=5 ff=3 norm=layer act=gelu dropout=0 end=flatten channels=1 length=5 "
+    "classes=2",
+    "gru hidden=5 layers=2 channels=2 length=7 classes=3 features=2",
+    "gru hidden=9 end=mean channels=1 length=6 classes=2",
+    "cnn depth=2 width=5 norm=batch act=gelu pool=mean channels=2 length=9 classes=3",
 };
 
 static void gradients_are_what_finite_differences_say(void **state)
@@ -187,6 +209,15 @@ static void gradients_are_what_finite_differences_say(void **state)
     }
 }
 
+/* Steps that rise from one to the next, so that no difference changes which is the largest. */
+static void make_steps_rise(struct fixture *f)
+{
+    size_t length = f->network->architecture.length;
+
+    for (size_t i = 0; i < f->values; i++)
+        f->x[i] = 0.1f * f->x[i] + 0.5f * (float)(i % length);
+}
+
 /* The tangent of the gradient is the difference of gradients at either side. */
 static void second_order_products_are_what_finite_differences_say(void **state)
 {
@@ -201,6 +232,8 @@ static void second_order_products_are_what_finite_differences_say(void **state)
         const float *logits, *rlogits;
 
         set_up(&f, smooth[i / 2]);
+        if (strncmp(smooth[i / 2], "inception", 9) == 0)
+            make_steps_rise(&f);
         f.training = i % 2 == 0;
         v = make_directions(&f);
         count = f.network->parameter_count;
@@ -342,6 +375,9 @@ static void a_parameter_that_is_not_a_number_shows_in_the_loss(void **state)
         "cnn depth=2 width=5 norm=none pool=none channels=2 length=9 classes=3",
         "cnn depth=1 width=5 norm=none act=leaky channels=2 length=9 classes=3",
         "cnn depth=1 width=5 norm=layer act=sigmoid pool=mean channels=2 length=9 classes=3",
+        "inception depth=3 width=5 norm=none channels=2 length=9 classes=3",
+        "tcn depth=2 width=5 norm=none channels=2 length=9 classes=3",
+        "mlp depth=2 width=5 channels=2 length=9 classes=3",
     };
 
     (void)state;
@@ -364,8 +400,12 @@ static void a_step_that_is_not_a_number_shows_in_the_loss(void **state)
         "cnn depth=2 width=5 kernel=1 norm=none act=sigmoid channels=2 length=9 classes=3",
         "cnn depth=2 width=5 kernel=1 norm=instance channels=2 length=9 classes=3",
         "cnn depth=2 width=5 kernel=1 norm=layer pool=none channels=2 length=9 classes=3",
-        "cnn depth=1 width=5 kernel=1 norm=batch act=sigmoid pool=mean channels=2 length=9 "
-        "classes=3",
+        ("cnn depth=1 width=5 kernel=1 norm=batch act=sigmoid pool=mean channels=2 length=9 "
+         "classes=3"),
+        ("inception depth=2 width=5 kernel1=1 kernel2=1 kernel3=1 norm=none channels=2 length=9 "
+         "classes=3"),
+        "tcn depth=2 width=5 kernel=5 norm=none channels=2 length=9 classes=3",
+        "mlp depth=2 width=5 channels=2 length=9 classes=3",
     };
 
     (void)state;
@@ -396,6 +436,103 @@ static void infinity_does_not_normalise_to_numbers(void **state)
         f.x[4] = INFINITY;
         assert_true(isnan(loss_at(&f)));
         tear_down(&f);
+    }
+}
+
+/* ---- Dropout ---- */
+
+/* Value i of a row of `columns`, by the definition in backend.h. */
+static bool is_dropped(const struct dropout_mask *mask, size_t sample, size_t columns, size_t row,
+                       size_t i)
+{
+    size_t group = row * ((columns + 31) / 32) + i / 32;
+    const uint32_t key[2] = {(uint32_t)mask->dropout.key, (uint32_t)(mask->dropout.key >> 32)};
+    const uint32_t counter[4] = {(uint32_t)(8 * group + i % 8), RANDOM_DROPOUT + 256 * mask->layer,
+                                 (uint32_t)sample, (uint32_t)mask->dropout.step};
+    uint32_t out[4];
+
+    philox4x32_10(counter, key, out);
+    return out[i % 32 / 8] < (uint32_t)((double)mask->rate * 0x1p32);
+}
+
+static void dropout_drops_what_its_counters_say(void **state)
+{
+    enum { COUNT = 3, ROWS = 5, COLUMNS = 77, FIRST = 6 };
+    struct dropout_mask mask = {dropout_of(7, 1), 9, 0.25f};
+    float ones[COUNT * ROWS * COLUMNS], out[COUNT * ROWS * COLUMNS];
+    size_t dropped = 0;
+
+    (void)state;
+    mask.dropout.step = 4;
+    for (size_t i = 0; i < COUNT * ROWS * COLUMNS; i++)
+        ones[i] = 1;
+    backend_cpu()->dropout(&mask, FIRST, COUNT, ROWS, COLUMNS, ones, ROWS * COLUMNS, out,
+                           ROWS * COLUMNS);
+    for (size_t n = 0, at = 0; n < COUNT; n++)
+        for (size_t row = 0; row < ROWS; row++)
+            for (size_t i = 0; i < COLUMNS; i++, at++) {
+                bool gone = is_dropped(&mask, FIRST + n, COLUMNS, row, i);
+
+                dropped += gone;
+                assert_float_equal(out[at], gone ? 0.0f : 1.0f / 0.75f, 1e-7f);
+            }
+    assert_near((double)dropped / (COUNT * ROWS * COLUMNS), 0.25, 0.05);
+}
+
+static void dropout_is_off_unless_asked_for_and_changes_with_the_step(void **state)
+{
+    struct fixture f;
+    float logits[3][SAMPLES * 3];
+    struct forward forward = {.count = SAMPLES};
+
+    (void)state;
+    set_up(&f, "transformer width=8 heads=2 ff=8 norm=layer dropout=0.4 channels=2 length=9 "
+               "classes=3");
+    forward.x = f.x;
+    forward.parameters = f.parameters;
+    forward.buffers = f.buffers;
+    forward.training = true;
+    memcpy(logits[0], pass_forward(f.pass, &forward), sizeof logits[0]);
+    f.training = false;
+    memcpy(logits[1], run_forward(&f), sizeof logits[1]);
+    assert_memory_equal(logits[0], logits[1], sizeof logits[0]);
+    forward.dropout = dropout_of(1, 0);
+    memcpy(logits[0], pass_forward(f.pass, &forward), sizeof logits[0]);
+    memcpy(logits[1], pass_forward(f.pass, &forward), sizeof logits[1]);
+    forward.dropout.step = 1;
+    memcpy(logits[2], pass_forward(f.pass, &forward), sizeof logits[2]);
+    assert_memory_equal(logits[0], logits[1], sizeof logits[0]);
+    assert_memory_not_equal(logits[0], logits[2], sizeof logits[0]);
+    tear_down(&f);
+}
+
+/* A network with a layer that its device has no functions for is refused, not run wrong. */
+static void layers_that_a_device_cannot_run_are_refused(void **state)
+{
+    static const struct {
+        const char *text, *message;
+    } cases[] = {
+        {"transformer norm=layer dropout=0", "device small cannot run normalisation of steps"},
+        {"transformer dropout=0", "device small cannot run attention: use --device cpu"},
+        {"gru", "device small cannot run recurrent layers: use --device cpu"},
+    };
+    struct backend small = *backend_cpu();
+
+    (void)state;
+    small.name = "small";
+    small.dropout = NULL;
+    small.rownorm_forward = NULL;
+    small.attention_forward = NULL;
+    small.gru_forward = NULL;
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        struct architecture architecture;
+        struct network *network;
+
+        assert_ok(architecture_parse(cases[i].text, &architecture));
+        architecture.channels = 1;
+        architecture.length = 8;
+        architecture.classes = 2;
+        assert_fails(cases[i].message, network_new(&architecture, &small, &network));
     }
 }
 
@@ -433,6 +570,25 @@ static void descriptions_are_read_and_written_alike(void **state)
     architecture_print(&architecture, back);
     assert_string_equal(back, "resnet blocks=3 width=64 kernel1=8 kernel2=5 kernel3=3 norm=batch "
                               "act=relu end=mean");
+    assert_ok(architecture_parse("inception", &architecture));
+    architecture_print(&architecture, back);
+    assert_string_equal(back, "inception depth=6 width=32 kernel1=40 kernel2=20 kernel3=10 "
+                              "bottleneck=32 norm=batch act=relu end=mean");
+    assert_ok(architecture_parse("tcn end=max", &architecture));
+    architecture_print(&architecture, back);
+    assert_string_equal(back, "tcn depth=5 width=32 kernel=7 norm=batch act=relu end=max");
+    assert_ok(architecture_parse("mlp norm=batch", &architecture));
+    architecture_print(&architecture, back);
+    assert_string_equal(back, "mlp depth=3 width=500 norm=batch act=relu");
+    assert_ok(architecture_parse("transformer", &architecture));
+    architecture_print(&architecture, back);
+    assert_string_equal(back, "transformer width=64 heads=1 layers=1 ff=128 patch=1 norm=batch "
+                              "act=relu dropout=0.1 positions=none end=max");
+    assert_ok(architecture_parse("transformer dropout=0.125", &architecture));
+    assert_int_equal(architecture_value(&architecture, "dropout"), 125);
+    assert_ok(architecture_parse("gru", &architecture));
+    architecture_print(&architecture, back);
+    assert_string_equal(back, "gru hidden=64 layers=1 end=last");
 }
 
 static void bad_descriptions_are_refused_with_the_word(void **state)
@@ -440,8 +596,15 @@ static void bad_descriptions_are_refused_with_the_word(void **state)
     static const struct {
         const char *text, *message;
     } bad[] = {
-        {"", "begins with cnn, fcn or resnet, got \"\""},
-        {"rnn depth=3", "begins with cnn, fcn or resnet, got \"rnn\""},
+        {"", "begins with cnn, fcn, resnet, inception"},
+        {"rnn depth=3", ", got \"rnn\""},
+        {"transformer dropout=1", "dropout=1: expected a number from 0 to 0.9 with at most three"},
+        {"transformer dropout=0.1234", "dropout=0.1234: expected a number from 0 to 0.9"},
+        {"transformer dropout=.1", "dropout=.1: expected a number"},
+        {"transformer dropout=", "dropout=: expected a number"},
+        {"transformer norm=none", "norm=none: expected one of batch, layer"},
+        {"transformer heads=33", "heads=33: expected a whole number from 1 to 32"},
+        {"gru end=flatten", "end=flatten: expected one of last, max, mean"},
         {"resnet depth=3", "unknown word \"depth\""},
         {"fcn width=513", "width=513: expected a whole number from 1 to 512"},
         {"resnet end=all", "end=all: expected one of flatten, max, mean"},
@@ -456,6 +619,13 @@ static void bad_descriptions_are_refused_with_the_word(void **state)
         {"cnn norm=group", "norm=group: expected one of none, batch, instance, layer"},
         {"cnn act=tanh", "act=tanh: expected one of relu, leaky, sigmoid"},
         {"cnn pool=", "pool=: expected one of none, max, mean"},
+        {"inception blocks=3", "unknown word \"blocks\""},
+        {"inception width=257", "width=257: expected a whole number from 1 to 256"},
+        {"inception kernel2=0", "kernel2=0: expected a whole number from 1 to 255"},
+        {"tcn depth=17", "depth=17: expected a whole number from 1 to 16"},
+        {"tcn end=first", "end=first: expected one of flatten, max, mean, last"},
+        {"mlp norm=instance", "norm=instance: expected one of none, batch"},
+        {"mlp end=mean", "unknown word \"end\""},
     };
     struct architecture architecture;
 
@@ -485,9 +655,20 @@ static void networks_that_cannot_be_built_are_refused(void **state)
     assert_ok(build("cnn channels=1 length=8 classes=2"));
     assert_ok(build("cnn channels=1 length=1 classes=2 pool=none"));
     assert_fails("too many", build("cnn channels=1 length=16777216 classes=1048576 pool=none"));
+    assert_fails("heads=3 must divide width=64",
+                 build("transformer heads=3 channels=1 length=9 classes=2"));
+    assert_fails("series of 7 steps are shorter than patch=8",
+                 build("transformer patch=8 channels=1 length=7 classes=2"));
+    assert_fails("series of 32770 steps make 16385 patches, a transformer takes at most 16384",
+                 build("transformer patch=2 channels=1 length=32770 classes=2"));
+    assert_ok(build("transformer patch=7 channels=1 length=7 classes=2"));
     assert_fails("too many", build("fcn channels=1 length=16777216 classes=2"));
     assert_ok(build("fcn width=2 channels=1 length=1 classes=2"));
     assert_ok(build("resnet width=2 channels=5000 length=1 classes=2"));
+    assert_ok(build("inception width=2 channels=1 length=1 classes=2"));
+    assert_fails("too many", build("inception channels=1 length=16777216 classes=2"));
+    assert_ok(build("tcn depth=16 width=2 channels=1 length=1 classes=2"));
+    assert_fails("too many", build("mlp channels=1048576 length=16777216 classes=2"));
 }
 
 static void all_432_networks_of_the_paper_can_be_built(void **state)
@@ -545,11 +726,85 @@ static void values_have_pytorchs_names_shapes_and_start(void **state)
     tear_down(&f);
 }
 
+static void check_view(const struct network *network, const char *name, size_t ndim, size_t a,
+                       size_t b, size_t c)
+{
+    const size_t shape[] = {a, b, c};
+    bool in_buffers;
+    const struct network_view *view = network_find(network, name, &in_buffers);
+
+    assert_non_null(view);
+    assert_int_equal(view->ndim, ndim);
+    for (size_t i = 0; i < ndim; i++)
+        assert_int_equal(view->shape[i], shape[i]);
+}
+
+static void modules_are_where_the_papers_have_them(void **state)
+{
+    struct fixture f;
+    bool in_buffers;
+
+    (void)state;
+    set_up(&f, "inception channels=3 length=30 classes=2");
+    check_view(f.network, "blocks.0.bottleneck.weight", 3, 32, 3, 1);
+    check_view(f.network, "blocks.0.conv1.weight", 3, 32, 32, 40);
+    check_view(f.network, "blocks.5.conv3.weight", 3, 32, 32, 10);
+    check_view(f.network, "blocks.5.conv4.weight", 3, 32, 128, 1);
+    check_view(f.network, "blocks.2.shortcut.0.weight", 3, 128, 3, 1);
+    check_view(f.network, "blocks.5.shortcut.0.weight", 3, 128, 128, 1);
+    check_view(f.network, "blocks.5.shortcut.1.running_var", 1, 128, 0, 0);
+    assert_null(network_find(f.network, "blocks.1.shortcut.0.weight", &in_buffers));
+    assert_null(network_find(f.network, "blocks.0.conv1.bias", &in_buffers));
+    tear_down(&f);
+    set_up(&f, "inception width=4 channels=1 length=30 classes=2");
+    assert_null(network_find(f.network, "blocks.0.bottleneck.weight", &in_buffers));
+    check_view(f.network, "blocks.0.conv1.weight", 3, 4, 1, 40);
+    check_view(f.network, "blocks.1.bottleneck.weight", 3, 32, 16, 1);
+    tear_down(&f);
+    set_up(&f, "tcn channels=3 length=30 classes=2");
+    check_view(f.network, "blocks.4.conv2.weight", 3, 32, 32, 7);
+    check_view(f.network, "blocks.0.shortcut.weight", 3, 32, 3, 1);
+    assert_null(network_find(f.network, "blocks.1.shortcut.weight", &in_buffers));
+    tear_down(&f);
+    set_up(&f, "mlp channels=3 length=30 classes=2 features=4");
+    check_view(f.network, "features.0.weight", 2, 500, 90, 0);
+    check_view(f.network, "features.4.weight", 2, 500, 500, 0);
+    check_view(f.network, "classifier.weight", 2, 2, 504, 0);
+    tear_down(&f);
+}
+
+/* What a causal network says of a series does not change with what comes later. */
+static void a_causal_network_does_not_look_ahead(void **state)
+{
+    struct fixture f;
+    float *before;
+    size_t width, steps = 12;
+
+    (void)state;
+    set_up(&f, "tcn depth=3 width=4 kernel=3 end=flatten channels=1 length=12 classes=2");
+    f.training = false;
+    width = f.network->embedding;
+    before = calloc(width, sizeof *before);
+    run_forward(&f);
+    memcpy(before, pass_embedding(f.pass), width * sizeof *before);
+    f.x[7] += 1.0f;
+    run_forward(&f);
+    for (size_t i = 0; i < width; i++)
+        if (i % steps < 7)
+            assert_true(pass_embedding(f.pass)[i] == before[i]);
+    assert_true(memcmp(pass_embedding(f.pass), before, width * sizeof *before) != 0);
+    free(before);
+    tear_down(&f);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(gradients_are_what_finite_differences_say),
         cmocka_unit_test(second_order_products_are_what_finite_differences_say),
+        cmocka_unit_test(dropout_drops_what_its_counters_say),
+        cmocka_unit_test(dropout_is_off_unless_asked_for_and_changes_with_the_step),
+        cmocka_unit_test(layers_that_a_device_cannot_run_are_refused),
         cmocka_unit_test(a_gradient_of_the_embedding_goes_all_the_way_down),
         cmocka_unit_test(a_frozen_network_treats_every_series_on_its_own),
         cmocka_unit_test(statistics_of_many_pieces_are_those_of_the_whole),
@@ -561,6 +816,8 @@ int main(void)
         cmocka_unit_test(networks_that_cannot_be_built_are_refused),
         cmocka_unit_test(all_432_networks_of_the_paper_can_be_built),
         cmocka_unit_test(values_have_pytorchs_names_shapes_and_start),
+        cmocka_unit_test(modules_are_where_the_papers_have_them),
+        cmocka_unit_test(a_causal_network_does_not_look_ahead),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -116,6 +116,9 @@ static const char *const networks[] = {
     "cnn depth=1 width=5 norm=none pool=none kernel=5",
     "fcn width=5",
     "resnet blocks=2 width=5 end=max",
+    "inception depth=3 width=5 kernel1=8 kernel2=5 kernel3=2 bottleneck=3",
+    "tcn depth=3 width=5 kernel=3",
+    "mlp depth=2 width=20 norm=batch",
 };
 enum { NETWORKS = sizeof networks / sizeof networks[0] };
 

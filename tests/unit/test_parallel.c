@@ -1,6 +1,7 @@
 #include "support/check.h"
 
 #include <pthread.h>
+#include <signal.h>
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <string.h>
@@ -100,12 +101,40 @@ static void threads_are_kept_between_loops(void **state)
     assert_in_range(seen_count, 1, 2);
 }
 
+static pthread_barrier_t both;
+
+/* Holds its thread until the other one is here. */
+static void note_mask(void *context, size_t task, unsigned worker)
+{
+    sigset_t *masks = context;
+
+    (void)task;
+    pthread_barrier_wait(&both);
+    pthread_sigmask(SIG_SETMASK, NULL, &masks[worker]);
+}
+
+static void workers_leave_signals_to_the_main_thread_but_that_of_a_truncated_input(void **state)
+{
+    sigset_t masks[2];
+
+    (void)state;
+    parallel_set_threads(2);
+    pthread_barrier_init(&both, NULL, 2);
+    parallel_for(2, note_mask, masks);
+    pthread_barrier_destroy(&both);
+    assert_int_equal(sigismember(&masks[0], SIGTERM), 0);
+    assert_int_equal(sigismember(&masks[1], SIGTERM), 1);
+    assert_int_equal(sigismember(&masks[1], SIGCHLD), 1);
+    assert_int_equal(sigismember(&masks[1], SIGBUS), 0);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_task_runs_once_and_workers_are_exclusive),
         cmocka_unit_test(a_loop_inside_a_task_stays_on_its_worker),
         cmocka_unit_test(threads_are_kept_between_loops),
+        cmocka_unit_test(workers_leave_signals_to_the_main_thread_but_that_of_a_truncated_input),
     };
 
     return cmocka_run_group_tests_name("parallel", tests, NULL, NULL);

@@ -213,10 +213,17 @@ static void views_are_read_back_and_damage_is_noticed(void **state)
 static void recipes_are_read_from_words(void **state)
 {
     struct view_recipe recipe = view_recipe_default();
+    const uint64_t seed = recipe.seed = 11;
 
     (void)state;
     assert_ok(view_recipe_parse("none shift=0.5, mix=1", &recipe));
     assert_true(recipe.shift == 0.5 && recipe.mix == 1 && recipe.gain == 0 && recipe.cut == 0);
+    assert_ok(view_recipe_parse("gentle cut=0", &recipe));
+    assert_true(recipe.shift == 0.02 && recipe.mix == 0.5 && recipe.cut == 0 &&
+                recipe.seed == seed);
+    assert_ok(view_recipe_parse("strong", &recipe));
+    assert_true(recipe.shift == 0.5 && recipe.gain == 0.8);
+    assert_fails("'gentler' is not a word of a recipe", view_recipe_parse("gentler", &recipe));
     assert_fails("shift must be between 0 and 0.5", view_recipe_parse("shift=0.6", &recipe));
     assert_fails("'turn=1' is not a word of a recipe", view_recipe_parse("turn=1", &recipe));
     assert_fails("mix must be", view_recipe_parse("mix=", &recipe));

@@ -11,6 +11,7 @@
 #include <sys/prctl.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "base/text.h"
@@ -61,6 +62,7 @@ void command_begin(struct command_runner *runner, const char *folder,
         runner->folder = command_name(runner, folder);
         if (mkdir(folder, 0777) && errno != EEXIST)
             cli_check(error_system(folder));
+        command_log_open(&runner->log, runner->folder);
         return;
     }
     cli_check(folder_make(&runner->temporary));
@@ -77,6 +79,7 @@ void command_end(struct command_runner *runner)
     if (folder->path && !folder_remove(folder))
         cli_warn("%s: this temporary folder could not be removed", folder->path);
     folder_free(&runner->temporary);
+    command_log_close(&runner->log);
     for (size_t i = 0; i < runner->name_count; i++)
         free(runner->names[i]);
     free(runner->names);
@@ -163,8 +166,8 @@ static void say_quoted(const char *word)
     fputc('\'', stderr);
 }
 
-/* As it can be pasted into a shell. */
-static void say(const char *const *words)
+/* As it can be pasted into a shell, with its number as a comment. */
+static void say(const struct command_runner *runner, const char *const *words, bool done)
 {
     fputs("+", stderr);
     for (; *words; words++) {
@@ -173,7 +176,9 @@ static void say(const char *const *words)
         else
             say_quoted(*words);
     }
-    fputc('\n', stderr);
+    if (runner->total)
+        fprintf(stderr, "  # %zu of %zu", runner->number, runner->total);
+    fputs(done ? ", done before\n" : "\n", stderr);
 }
 
 static void fail(struct command_runner *runner, const char *program, const char *how)
@@ -245,16 +250,20 @@ static int finish(void)
     return status;
 }
 
-/* The words and what all programs get; NULL if memory ran out. */
-static const char **all_words(const struct cli_common *common, const char *program,
-                              const char *const *words, const char *seed, const char *threads)
+/* ---- One command ---- */
+
+enum { MORE_WORDS = 6 }; /* that are added, and the end */
+
+/* The program, the words that are not left out, and the seed; with room for more.  NULL if memory
+ * ran out. */
+static const char **command_words(const char *program, const char *const *words, const char *seed)
 {
     size_t given = 0, count = 0;
     const char **all;
 
     while (words[given])
         given++;
-    all = calloc(given + 5, sizeof *all);
+    all = calloc(given + 2 + MORE_WORDS, sizeof *all);
     if (!all)
         return NULL;
     all[count++] = program;
@@ -262,37 +271,88 @@ static const char **all_words(const struct cli_common *common, const char *progr
         if (words[i] != command_none)
             all[count++] = words[i];
     }
-    all[count++] = seed;
-    if (!common->quiet)
-        say(all);
-    all[count++] = threads;
-    if (common->quiet)
-        all[count] = "--quiet";
+    all[count] = seed;
     return all;
+}
+
+static bool can_continue(const char *program)
+{
+    return strcmp(program, "sc-teacher") == 0 || strcmp(program, "sc-match") == 0;
+}
+
+/* What does not change the result and need not be said. */
+static void add_silent_words(struct command_runner *runner, const char **words, const char *threads,
+                             const char *key)
+{
+    size_t count = 0;
+    char *checkpoint;
+
+    while (words[count])
+        count++;
+    words[count++] = threads;
+    if (runner->common->quiet)
+        words[count++] = "--quiet";
+    if (runner->log.path && can_continue(words[0])) {
+        if (asprintf(&checkpoint, "%s/%.16s.ckpt", runner->folder, key) < 0)
+            checkpoint = NULL;
+        words[count++] = "--checkpoint";
+        words[count] = keep(runner, checkpoint);
+    }
+}
+
+/* Runs the program; returns only if it did well. */
+static void run_program(struct command_runner *runner, const char *path, const char *const *words)
+{
+    bool started = start(path, words, runner->temporary.lock);
+    int status = started ? finish() : 0;
+
+    check_stopped(runner);
+    if (!started || (WIFEXITED(status) && WEXITSTATUS(status) == CANNOT_START))
+        fail(runner, words[0], "cannot be started");
+    if (WIFSIGNALED(status))
+        fail(runner, words[0], "was stopped by a signal");
+    if (status)
+        fail(runner, words[0], "failed");
+}
+
+static double now(void)
+{
+    struct timespec time;
+
+    clock_gettime(CLOCK_MONOTONIC, &time);
+    return (double)time.tv_sec + 1e-9 * (double)time.tv_nsec;
 }
 
 void command_run(struct command_runner *runner, const char *program, const char *const *words)
 {
-    char seed[32], threads[32], *path = program_path(program);
+    char seed[32], threads[32], key[DIGEST_TEXT] = "", *path;
     const char **all;
-    bool started;
-    int status = 0;
+    bool done = false;
+    double begun = now();
 
+    if (runner->counting) {
+        runner->total++;
+        return;
+    }
+    runner->number++;
     snprintf(seed, sizeof seed, "--seed=%llu", (unsigned long long)runner->common->seed);
     snprintf(threads, sizeof threads, "--threads=%zu", runner->common->threads);
-    all = path ? all_words(runner->common, program, words, seed, threads) : NULL;
+    path = program_path(program);
+    all = path ? command_words(program, words, seed) : NULL;
     if (!all)
         cli_check(error_memory("a command"));
-    started = start(path, all, runner->temporary.lock);
+    if (runner->log.path) {
+        command_log_key(path, all, key);
+        done = command_log_has(&runner->log, key, all);
+    }
+    if (!runner->common->quiet)
+        say(runner, all, done);
+    if (!done) {
+        add_silent_words(runner, all, threads, key);
+        run_program(runner, path, all);
+        command_log_add(&runner->log, key, all, now() - begun);
+    }
+    check_stopped(runner);
     free(path);
     free(all);
-    if (started)
-        status = finish();
-    check_stopped(runner);
-    if (!started || (WIFEXITED(status) && WEXITSTATUS(status) == CANNOT_START))
-        fail(runner, program, "cannot be started");
-    if (WIFSIGNALED(status))
-        fail(runner, program, "was stopped by a signal");
-    if (status)
-        fail(runner, program, "failed");
 }

@@ -3,13 +3,17 @@
 #define SC_COMMAND_H
 
 #include "common/cli.h"
+#include "common/command_log.h"
 #include "common/folder.h"
 
 struct command_runner {
     const char *folder;      /* of the files between the programs */
     struct folder temporary; /* that folder, unless the user named one */
+    struct command_log log;  /* of that which the user named */
     const struct cli_common *common;
-    char **names; /* that command_file and command_name gave */
+    bool counting;        /* commands are only counted */
+    size_t total, number; /* how many there will be; this one's */
+    char **names;         /* that command_file and command_name gave */
     size_t name_count;
 };
 
@@ -31,10 +35,11 @@ const char *command_name(struct command_runner *runner, const char *path);
 extern const char command_none[];
 
 /* Says the command on standard error (unless --quiet) and runs it with the seed and threads of this
- * program; a program that fails ends this one, too, and so does a signal to this one, which the
- * program gets as well and which may come between two programs.  A program does not outlive this
- * one, whatever ends it.  The words end with NULL.  Programs are taken from the folder that this
- * one is in. */
+ * program, unless it has been run in a folder that the user named and its files are still there;
+ * then it only says so.  In such a folder, programs that can continue from a checkpoint get one. A
+ * program that fails ends this one, too, and so does a signal to this one, which the program gets
+ * as well and which may come between two programs.  A program does not outlive this one, whatever
+ * ends it.  The words end with NULL.  Programs are taken from the folder that this one is in. */
 void command_run(struct command_runner *runner, const char *program, const char *const *words);
 
 #define COMMAND(runner, program, ...)                                                              \

@@ -26,11 +26,12 @@ extern const char *const training_optimisers[];
 extern const char *const training_schedules[];
 extern const char *const training_choices[];
 
-/* Rows for the table of a tool whose struct `options` has a struct training_cli `training`. */
+/* Rows for the table of a tool whose struct `options` has a struct training_cli `training`;
+ * steps_default: text about steps that have no default of their own, or "". */
 /* clang-format off */
-#define TRAINING_OPTIONS(options)                                                                  \
+#define TRAINING_OPTIONS(options, steps_default)                                                   \
     {0, "steps", "N", CLI_SIZE, CLI_AT(options, training.steps),                                   \
-     "steps of the optimiser, rounded to whole epochs", .low = 1},                                 \
+     "steps of the optimiser, rounded to whole epochs" steps_default, .low = 1},                   \
     {'e', "epochs", "N", CLI_SIZE, CLI_AT(options, training.epochs),                               \
      "times to go through the set, instead of --steps; 0: by the steps"},                          \
     {'b', "batch", "N", CLI_SIZE, CLI_AT(options, training.batch),                                 \

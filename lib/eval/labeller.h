@@ -1,0 +1,39 @@
+/* Teachers that label series together: the mean of their logits. */
+#ifndef SC_EVAL_LABELLER_H
+#define SC_EVAL_LABELLER_H
+
+#include <stddef.h>
+
+#include "base/error.h"
+#include "eval/examples.h"
+#include "formats/dataset.h"
+
+struct labeller {
+    size_t count;
+    const char *const *names; /* of the files, for messages; must stay */
+    struct teacher *teachers;
+    struct feature_source source; /* of the features that the teachers need */
+};
+
+/* Reads the teachers, which must know as many classes as the dataset has. */
+struct error *labeller_read(const char *const *names, size_t count,
+                            const struct feature_source *source, const struct dataset *dataset,
+                            struct labeller *labeller) MUST_CHECK;
+/* Safe on a labeller that is all zeros. */
+void labeller_free(struct labeller *labeller);
+
+/* Logits (N, V) of the series of a dataset, which is taken over and freed. */
+struct error *labeller_run(const struct labeller *labeller, const char *name,
+                           struct dataset *series, float *logits) MUST_CHECK;
+
+/* Gives the series of a dataset soft labels. */
+struct error *labeller_label(const struct labeller *labeller, const char *name,
+                             struct dataset *dataset) MUST_CHECK;
+
+/* Logits (views, V) of the first views of a dataset.  They are made and labelled some at a time, so
+ * that memory does not grow with their number; progress, if not NULL, is called after each part. */
+struct error *labeller_views(const struct labeller *labeller, const char *name,
+                             const struct dataset *dataset, const struct view_recipe *recipe,
+                             size_t views, void (*progress)(size_t done), float *logits) MUST_CHECK;
+
+#endif

@@ -1,0 +1,89 @@
+#include "eval/view_choice.h"
+
+#include <string.h>
+
+#include "eval/student.h"
+
+enum { BATCH = 64, TEMPERATURE = 4 };
+
+/* The series and their views with the logits of the teachers, as an ordinary dataset. */
+static struct error *make_training_set(const struct labeller *labeller, const char *name,
+                                       const struct dataset *dataset,
+                                       const struct view_recipe *recipe, size_t views,
+                                       struct dataset *training)
+{
+    size_t count = dataset->count, classes = dataset->classes;
+    size_t size = dataset->channels * dataset->length;
+    struct error *error;
+
+    TRY(dataset_new(count + views, dataset->channels, dataset->length, classes, true, training));
+    memcpy(training->x, dataset->x, count * size * sizeof *training->x);
+    memcpy(training->y, dataset->y, count * sizeof *training->y);
+    memcpy(training->soft, dataset->soft, count * classes * sizeof *training->soft);
+    error = view_make(dataset, recipe, 0, views, training->x + count * size);
+    if (!error)
+        error = labeller_views(labeller, name, dataset, recipe, views, NULL,
+                               training->soft + count * classes);
+    if (error)
+        dataset_free(training);
+    return error;
+}
+
+static struct error *try_student(const struct examples *training, const struct examples *validation,
+                                 const struct view_choice_options *options, double *accuracy)
+{
+    struct train_set set = examples_set(training), held_out = examples_set(validation);
+    struct student_options student = {.seeds = 1};
+    struct score score;
+
+    TRY(examples_architecture(training, student_network(training->dataset.length),
+                              &student.architecture));
+    student.train = train_defaults();
+    student.train.seed = options->seed;
+    student.train.batch = even_batch(set.count, BATCH);
+    student.train.epochs = epochs_for_steps(options->steps, set.count, student.train.batch);
+    student.train.optimiser = optimiser_defaults(OPTIMISER_ADAMW);
+    student.train.optimiser.rate = student_rate(false, true, training->dataset.classes, set.count);
+    student.train.cosine = true;
+    student.train.choose = TRAIN_CHOOSE_LAST;
+    student.train.loss = student_loss(true, TEMPERATURE);
+    held_out.targets = NULL;
+    TRY(students_train(&student, &set, NULL, &held_out, &score));
+    *accuracy = score.accuracy;
+    score_free(&score);
+    return NULL;
+}
+
+static struct error *try_recipe(const struct labeller *labeller, const char *name,
+                                const struct dataset *dataset, const struct examples *validation,
+                                const struct view_choice_options *options, struct view_trial *trial)
+{
+    struct feature_source none = {NULL};
+    struct dataset set;
+    struct examples training;
+    struct error *error;
+
+    TRY(make_training_set(labeller, name, dataset, &trial->recipe, options->views, &set));
+    TRY(examples_make(name, &set, &none, &training));
+    error = try_student(&training, validation, options, &trial->accuracy);
+    examples_free(&training);
+    return error;
+}
+
+struct error *view_choose(const struct labeller *labeller, const char *name,
+                          const struct dataset *dataset, const struct examples *validation,
+                          const struct view_choice_options *options, void (*progress)(size_t done),
+                          struct view_trial *trials, size_t *best)
+{
+    *best = 0;
+    for (size_t i = 0; i < VIEW_PRESETS; i++) {
+        trials[i] = (struct view_trial){view_presets[i].name, view_presets[i].recipe, 0};
+        trials[i].recipe.seed = options->seed;
+        TRY(try_recipe(labeller, name, dataset, validation, options, &trials[i]));
+        if (trials[i].accuracy > trials[*best].accuracy)
+            *best = i;
+        if (progress)
+            progress(i + 1);
+    }
+    return NULL;
+}

@@ -1,0 +1,227 @@
+#include "common/command_log.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/file.h"
+#include "base/memory_stream.h"
+#include "common/cli.h"
+
+struct command_log_line {
+    char key[DIGEST_TEXT], written[DIGEST_TEXT];
+    char *rest; /* seconds and command, as in the file */
+};
+
+/* ---- Digests ---- */
+
+/* Adds the name and the content of a regular file; false if it is none or cannot be read. */
+static bool add_file(struct digest *digest, const char *path)
+{
+    unsigned char block[65536];
+    struct stat status;
+    ssize_t got = -1;
+    int descriptor;
+
+    if (stat(path, &status) || !S_ISREG(status.st_mode))
+        return false;
+    descriptor = open(path, O_RDONLY | O_CLOEXEC);
+    if (descriptor < 0)
+        return false;
+    digest_add(digest, path, strlen(path) + 1);
+    digest_add(digest, &status.st_size, sizeof status.st_size);
+    do {
+        got = read(descriptor, block, sizeof block);
+        if (got > 0)
+            digest_add(digest, block, (size_t)got);
+    } while (got > 0 || (got < 0 && errno == EINTR));
+    close(descriptor);
+    return got == 0;
+}
+
+static bool names_output(const char *word)
+{
+    return strcmp(word, "-o") == 0 || strcmp(word, "--save") == 0 ||
+           strcmp(word, "--checkpoint") == 0;
+}
+
+void command_log_key(const char *program, const char *const *words, char key[DIGEST_TEXT])
+{
+    struct digest digest;
+
+    digest_start(&digest);
+    add_file(&digest, program);
+    for (; *words; words++) {
+        digest_add(&digest, *words, strlen(*words) + 1);
+        if (names_output(*words) && words[1]) {
+            words++;
+            digest_add(&digest, *words, strlen(*words) + 1);
+        } else {
+            add_file(&digest, *words);
+        }
+    }
+    digest_finish(&digest, key);
+}
+
+/* The parts of a dataset that sc-split writes under one prefix; how many there are. */
+static size_t add_parts(struct digest *digest, const char *prefix)
+{
+    static const char *const parts[] = {"train", "val", "test"};
+    size_t found = 0;
+
+    for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) {
+        char *path;
+
+        if (asprintf(&path, "%s-%s.npy", prefix, parts[i]) < 0)
+            cli_check(error_memory("a file name"));
+        found += add_file(digest, path);
+        free(path);
+    }
+    return found;
+}
+
+/* The digest of all files that the command writes; false if it writes none or one is missing. */
+static bool written_files(const char *const *words, char written[DIGEST_TEXT])
+{
+    bool split = words[0] && strcmp(words[0], "sc-split") == 0;
+    struct digest digest;
+    size_t files = 0;
+
+    digest_start(&digest);
+    for (; words[0] && words[1]; words++) {
+        if (!names_output(words[0]) || strcmp(words[0], "--checkpoint") == 0)
+            continue;
+        if (!(split ? add_parts(&digest, words[1]) > 0 : add_file(&digest, words[1])))
+            return false;
+        files++;
+    }
+    digest_finish(&digest, written);
+    return files > 0;
+}
+
+/* ---- The file ---- */
+
+/* Takes a line of the file apart in place; false if it is none. */
+static bool parse_line(char *text, struct command_log_line *line)
+{
+    char *first = strchr(text, '\t'), *second = first ? strchr(first + 1, '\t') : NULL;
+
+    if (!second || first - text != DIGEST_TEXT - 1 || second - first != DIGEST_TEXT)
+        return false;
+    memcpy(line->key, text, DIGEST_TEXT - 1);
+    memcpy(line->written, first + 1, DIGEST_TEXT - 1);
+    line->key[DIGEST_TEXT - 1] = line->written[DIGEST_TEXT - 1] = '\0';
+    line->rest = strdup(second + 1);
+    if (!line->rest)
+        cli_check(error_memory("the log of commands"));
+    return true;
+}
+
+static struct command_log_line *new_line(struct command_log *log)
+{
+    struct command_log_line *more = realloc(log->lines, (log->count + 1) * sizeof *log->lines);
+
+    if (!more)
+        cli_check(error_memory("the log of commands"));
+    log->lines = more;
+    return &log->lines[log->count++];
+}
+
+void command_log_open(struct command_log *log, const char *folder)
+{
+    unsigned char *bytes;
+    size_t size;
+    struct error *error;
+
+    *log = (struct command_log){NULL};
+    if (asprintf(&log->path, "%s/commands.tsv", folder) < 0)
+        cli_check(error_memory("a file name"));
+    error = file_read(log->path, &bytes, &size);
+    if (error) { /* the first run there */
+        error_free(error);
+        return;
+    }
+    for (size_t begin = 0, end; begin < size; begin = end + 1) {
+        struct command_log_line line;
+        char *text;
+
+        for (end = begin; end < size && bytes[end] != '\n'; end++)
+            ;
+        text = strndup((const char *)bytes + begin, end - begin);
+        cli_check(text ? NULL : error_memory("the log of commands"));
+        if (parse_line(text, &line))
+            *new_line(log) = line;
+        free(text);
+    }
+    free(bytes);
+}
+
+void command_log_close(struct command_log *log)
+{
+    for (size_t i = 0; i < log->count; i++)
+        free(log->lines[i].rest);
+    free(log->lines);
+    free(log->path);
+    *log = (struct command_log){NULL};
+}
+
+bool command_log_has(const struct command_log *log, const char *key, const char *const *words)
+{
+    char written[DIGEST_TEXT];
+
+    for (size_t i = 0; i < log->count; i++)
+        if (strcmp(log->lines[i].key, key) == 0)
+            return written_files(words, written) && strcmp(log->lines[i].written, written) == 0;
+    return false;
+}
+
+/* The line of the command before, or a new one. */
+static struct command_log_line *line_of(struct command_log *log, const char *key)
+{
+    for (size_t i = 0; i < log->count; i++)
+        if (strcmp(log->lines[i].key, key) == 0) {
+            free(log->lines[i].rest);
+            return &log->lines[i];
+        }
+    return new_line(log);
+}
+
+/* Seconds, then the words with a space between: to be read, not to be run. */
+static char *describe(const char *const *words, double seconds)
+{
+    struct memory_stream text;
+
+    cli_check(memory_stream_open("the log of commands", &text));
+    fprintf(text.stream, "%.2f\t", seconds);
+    for (size_t i = 0; words[i]; i++)
+        fprintf(text.stream, "%s%s", i ? " " : "", words[i]);
+    cli_check(memory_stream_close(&text));
+    for (char *c = text.bytes; *c; c++)
+        if (*c == '\n')
+            *c = ' ';
+    return text.bytes;
+}
+
+void command_log_add(struct command_log *log, const char *key, const char *const *words,
+                     double seconds)
+{
+    char written[DIGEST_TEXT];
+    struct command_log_line *line;
+    struct output output;
+
+    if (!log->path || !written_files(words, written))
+        return;
+    line = line_of(log, key);
+    memcpy(line->key, key, DIGEST_TEXT);
+    memcpy(line->written, written, DIGEST_TEXT);
+    line->rest = describe(words, seconds);
+    cli_check(output_open(log->path, &output));
+    for (size_t i = 0; i < log->count; i++)
+        fprintf(output.stream, "%s\t%s\t%s\n", log->lines[i].key, log->lines[i].written,
+                log->lines[i].rest);
+    cli_check(output_commit(&output));
+}
