@@ -60,7 +60,7 @@ END
 }
 # Files that are written, or that only words on standard error depend on, and those of programs whose
 # output has no notes.
-no_influence='sc-eval sc-info sc-plot shapecond
+no_influence='sc-eval sc-info sc-plot sc-report shapecond
     sc-experts--checkpoint sc-gen--truth sc-match--checkpoint sc-scale--save sc-teacher--checkpoint
     sc-teacher--log sc-teacher--test'
 
