@@ -153,6 +153,7 @@ static struct error *build_residual(const struct encoder *encoder, branch_functi
 
     if (before)
         TRY(normalise(encoder, norm, ACTIVATION_NONE, &inner));
+    /* cppcheck-suppress returnDanglingLifetime */
     TRY(branch(encoder, &inner));
     TRY(build_add(encoder->network, inner, *tensor, tensor));
     return before ? NULL : normalise(encoder, norm, ACTIVATION_NONE, tensor);

@@ -16,8 +16,8 @@ INLINE void multiply_wide(bits a, uint32_t b, bits *high, bits *low)
     for (size_t i = 0; i < LANES; i++) {
         uint64_t product = (uint64_t)a[i] * b;
 
-        (*high)[i] = (uint32_t)(product >> 32);
-        (*low)[i] = (uint32_t)product;
+        (*high)[i] = (uint32_t)(product >> 32); /* cppcheck-suppress uninitvar */
+        (*low)[i] = (uint32_t)product;          /* cppcheck-suppress uninitvar */
     }
 #endif
 }
@@ -45,9 +45,9 @@ INLINE void philox(bits counter[4], const uint32_t key[2])
 INLINE void dropout_group(const struct dropout_row *row, uint32_t group, float factors[])
 {
     const uint32_t lane[8] = {0, 1, 2, 3, 4, 5, 6, 7};
-    const bits sign = (bits){0} + 0x80000000u;
+    const bits zero = {0}, sign = zero + 0x80000000u;
     /* Comparisons are of signed numbers. */
-    const mask threshold = (mask)(((bits){0} + row->threshold) ^ sign);
+    const mask threshold = (mask)((zero + row->threshold) ^ sign);
 
     for (size_t part = 0; part < DROPOUT_COUNTERS; part += LANES) {
         bits counter[4];

@@ -293,6 +293,7 @@ static void full_step(void *context)
 /* What the device must know of an epoch beforehand. */
 static void plan_epoch(struct training *t, size_t epoch, double rate)
 {
+    size_t first = epoch * t->batches;
     struct random_stream stream =
         random_stream(t->options->seed, RANDOM_SHUFFLE, t->options->index << 32 | epoch);
 
@@ -304,7 +305,7 @@ static void plan_epoch(struct training *t, size_t epoch, double rate)
         optimiser_plan(&t->optimiser, i, rate);
     optimiser_plan_end(&t->optimiser, t->batches);
     t->backend->zero(t->batch_index, sizeof *t->batch_index);
-    t->backend->upload(t->step_index, &(size_t){epoch * t->batches}, sizeof *t->step_index);
+    t->backend->upload(t->step_index, &first, sizeof *t->step_index);
     t->backend->zero(t->device_losses, (t->batches + 1) * sizeof *t->device_losses);
 }
 
