@@ -292,7 +292,7 @@ test_that 'experts of another set of the same shape are remarked on' '
     sc-match -m mtt -x experts.npy -n 1 --steps 1 fifth.npy -o a 2>said
     grep "experts.npy: the experts were trained on another dataset than fifth.npy" said
     sc-match -m mtt -x experts.npy -n 1 --steps 1 train.npy -o a 2>said
-    refute grep "another set" said
+    refute grep "another dataset" said
 '
 test_that 'a checkpoint of another run is refused' '
     rm -f state
