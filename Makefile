@@ -38,6 +38,7 @@ LIBDIR ?= $(PREFIX)/lib
 INCLUDEDIR ?= $(PREFIX)/include
 MANDIR ?= $(PREFIX)/share/man
 DOCDIR ?= $(PREFIX)/share/doc/shapecond
+DATADIR ?= $(PREFIX)/share/shapecond
 BASHDIR ?= $(PREFIX)/share/bash-completion/completions
 ZSHDIR ?= $(PREFIX)/share/zsh/site-functions
 FISHDIR ?= $(PREFIX)/share/fish/vendor_completions.d
@@ -460,6 +461,7 @@ install: all
 	$(run)ln -sf $(notdir $(NPY_SO)) $(call D,$(LIBDIR))/libnpy-c.so
 	$(run)install -m 644 formats/npy-c/npy-c.h $(call D,$(INCLUDEDIR))
 	$(run)install -m 644 LICENSE $(call D,$(DOCDIR))
+	$(run)install -D -m 644 formats/shapecond.py $(call D,$(DATADIR))/shapecond.py
 	$(run)printf '%s\n' $(PKG_CONFIG) >$(call D,$(LIBDIR))/pkgconfig/npy-c.pc
 	$(run)install -d $(call D,$(BASHDIR)) $(call D,$(ZSHDIR)) $(call D,$(FISHDIR))
 	$(run)for tool in $(TOOLS); do name=$${tool##*/}; \
@@ -474,7 +476,7 @@ uninstall:
 	  $(call D,$(ZSHDIR))/_$$file $(call D,$(FISHDIR))/$$file.fish; done
 	$(run)for file in $(notdir $(NPY_LIB) $(NPY_SO) $(CUDA_SO)) libnpy-c.so pkgconfig/npy-c.pc; do \
 	  rm -f $(call D,$(LIBDIR))/$$file; done
-	$(run)rm -f $(call D,$(INCLUDEDIR))/npy-c.h $(call D,$(DOCDIR))/LICENSE
+	$(run)rm -f $(call D,$(INCLUDEDIR))/npy-c.h $(call D,$(DOCDIR))/LICENSE $(call D,$(DATADIR))/shapecond.py
 	$(run)for page in $(MAN_PAGES); do rm -f $(call D,$(MANDIR))/man$${page##*.}/$${page##*/}; done
 
 clean:

@@ -24,20 +24,20 @@ cmd_generate = sc-gen two-patterns --count 3000 --seed 1 -o $@
 $(RUN)/data/two-patterns.npy: FORCE
 	+$(call if_changed,generate)
 
-condensed := $(S)/two-patterns/10/0/ridge+2000.npy
+result := $(S)/two-patterns/10/0/ridge+2000.npy
 cmd_picture = sc-plot --over $(S)/two-patterns/train.npy --shapelets $(S)/two-patterns/pool.slp --columns 4 --behind 10 \
-  --title 'TwoPatterns: 10 condensed series per class (4 shown)' -o $@ $(condensed)
+  --title 'TwoPatterns: 10 condensed series per class (4 shown)' -o $@ $(result)
 $(RUN)/condensed.svg: $$(call needs,picture) FORCE
 	+$(call if_changed,picture)
 
 demo: $(call full_rows,cnn) $(call rows_of,$(METHODS),cnn) $(RUN)/condensed.svg
 	@echo
-	@$(call pivot,-v rows=name -v facts='bytes training' -v columns=kind -v values='accuracy ratio' \
+	@$(call pivot,-v rows=name -v facts=bytes -v columns=kind -v values='accuracy ratio' \
 	  -v select='per=full 10;name=all $(METHODS);kind=plain;network=cnn')
 	@echo
-	@echo 'Accuracy of students that see nothing but the dataset, in %; ratio to that of all data; training: of one student.'
+	@echo 'Accuracy of students that see nothing but the dataset, in %; ratio to that of all data.'
 	@echo 'random: real series; random-soft: with the logits of a teacher; ridge+2000: what shapecond makes, real series and'
 	@echo '2000 labelled views of them (sc-views).'
 	@echo
 	@echo 'The condensed series over real ones, with their shapelets: $(RUN)/condensed.svg'
-	@echo 'The condensed dataset: $(condensed)'
+	@echo 'The condensed dataset: $(result)'

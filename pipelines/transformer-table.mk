@@ -7,8 +7,8 @@ transformer-table:
 PREFER := HAR ElectricDevices
 STUDENTS ?= plain
 NETWORKS ?= transformer
-METHODS ?= random random-soft@transformer herding@transformer kcenter@transformer dc@transformer mtt@transformer \
-  sre2l@transformer shapecond@transformer ridge@transformer+4000
+METHODS ?= random random-soft@transformer herding@transformer kcenter@transformer dc@transformer dsa@transformer \
+  mtt@transformer condtsc@transformer sre2l@transformer shapecond@transformer ridge@transformer+4000
 include $(dir $(lastword $(MAKEFILE_LIST)))rules.mk
 $(call check_methods,$(METHODS))
 

@@ -74,7 +74,7 @@ static const struct cli_program program = {
     .computes = true,
 };
 
-/* Series that were chosen for what they say of the teacher must not go far, see pipelines/README.
+/* Series that were chosen for what they say of the teacher must not go far, see pipelines/DECISIONS.md.
  */
 static void choose_course(struct synth_options *opt)
 {

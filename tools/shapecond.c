@@ -253,7 +253,7 @@ enum {
 };
 
 /* Divides a budget: half of it for series, at least one per class, the rest for views.  With views
- * the number of series matters little (pipelines/README). */
+ * the number of series matters little (pipelines/DECISIONS.md). */
 static void spend(struct shapecond_options *opt, const struct facts *facts)
 {
     double classes = (double)facts->classes, bytes = parse_bytes(opt->bytes) - NOTES;
@@ -399,7 +399,7 @@ static void train_teacher(struct command_runner *run, const struct shapecond_opt
 }
 
 /* The teacher that labels views: students that see no shapelets learn more from one that does not,
- * either (pipelines/README). */
+ * either (pipelines/DECISIONS.md). */
 static const char *labeller(const struct shapecond_options *opt)
 {
     return opt->students == STUDENTS_ANY && !opt->plain ? "plain.tch" : "teacher.tch";
@@ -432,7 +432,7 @@ static void choose_series(struct command_runner *run, const struct shapecond_opt
 }
 
 /* For any model: real series, and views of them that the teacher labels, made by the recipe that is
- * best for held-out series (pipelines/README). */
+ * best for held-out series (pipelines/DECISIONS.md). */
 static void make_views(struct command_runner *run, const struct shapecond_options *opt,
                        const struct facts *facts)
 {
@@ -447,7 +447,7 @@ static void make_views(struct command_runner *run, const struct shapecond_option
 }
 
 /* For students that see the shapelets.  Series that are to be refined stay as they were chosen:
- * inverting them first does not help, and hurts where classes overlap (pipelines/README). */
+ * inverting them first does not help, and hurts where classes overlap (pipelines/DECISIONS.md). */
 static void refine(struct command_runner *run, const struct shapecond_options *opt)
 {
     char steps[32];

@@ -29,7 +29,7 @@ struct student_options {
 struct loss student_loss(bool soft, double temperature);
 
 /* The learning rate for a student of `count` series, by AdamW or SGD with momentum, that was best
- * on validation data (pipelines/README).  Soft labels of many classes hardly differ from one
+ * on validation data (pipelines/DECISIONS.md).  Soft labels of many classes hardly differ from one
  * another and take larger steps; a few series take smaller ones, as the statistics of such a batch
  * leap. */
 double student_rate(bool sgd, bool soft, size_t classes, size_t count);

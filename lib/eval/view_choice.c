@@ -4,7 +4,7 @@
 
 #include "eval/student.h"
 
-enum { BATCH = 64, TEMPERATURE = 4 };
+enum { BATCH = 64, MOST_EPOCHS = 100, TEMPERATURE = 4 };
 
 /* The series and their views with the logits of the teachers, as an ordinary dataset. */
 static struct error *make_training_set(const struct labeller *labeller, const char *name,
@@ -42,6 +42,8 @@ static struct error *try_student(const struct examples *training, const struct e
     student.train.seed = options->seed;
     student.train.batch = even_batch(set.count, BATCH);
     student.train.epochs = epochs_for_steps(options->steps, set.count, student.train.batch);
+    if (student.train.epochs > MOST_EPOCHS)
+        student.train.epochs = MOST_EPOCHS;
     student.train.optimiser = optimiser_defaults(OPTIMISER_ADAMW);
     student.train.optimiser.rate = student_rate(false, true, training->dataset.classes, set.count);
     student.train.cosine = true;

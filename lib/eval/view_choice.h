@@ -17,7 +17,7 @@ struct view_trial {
 
 struct view_choice_options {
     size_t views;
-    size_t steps;  /* of a student's training */
+    size_t steps;  /* of a student's training, but no more than 100 epochs */
     uint64_t seed; /* of views and students */
 };
 

@@ -28,7 +28,7 @@ static size_t series_count(const struct match_options *options, size_t classes)
 }
 
 /* A student is trained on all series at once: the more there are, the noisier is the gradient that
- * a batch of real series gives each of them, so the steps get smaller (pipelines/README). */
+ * a batch of real series gives each of them, so the steps get smaller (pipelines/DECISIONS.md). */
 static double caution(const struct match_options *options, size_t classes)
 {
     static const double bold = 100;

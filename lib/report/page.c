@@ -187,10 +187,11 @@ static void write_bar(FILE *stream, const char *css, size_t count, size_t most)
 static struct error *write_classes(FILE *stream, const struct page *page)
 {
     const size_t classes = page->condensed->classes;
-    size_t *counts = calloc(classes, 2 * sizeof *counts), most = 0, *real = counts + classes;
+    size_t *counts = calloc(classes, 2 * sizeof *counts), most = 0, *real;
 
     if (!counts)
         return error_memory("the report");
+    real = counts + classes;
     dataset_class_counts(page->condensed, counts);
     if (page->real)
         dataset_class_counts(page->real, real);

@@ -28,7 +28,7 @@
 
 /* Recipes with names.  The more views vary, the more of what the teacher knows its logits say, up
  * to where its answers mean nothing; where that is differs from dataset to dataset
- * (pipelines/README, eval/view_choice.h).  The first is the default. */
+ * (pipelines/DECISIONS.md, eval/view_choice.h).  The first is the default. */
 enum { VIEW_PRESETS = 3 };
 extern const struct view_preset {
     const char *name;

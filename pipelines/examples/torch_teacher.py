@@ -23,7 +23,7 @@ def normalisation(o, width, length):
 
 
 def activation(o):
-    return {"relu": nn.ReLU, "leaky": nn.LeakyReLU, "sigmoid": nn.Sigmoid}[o["act"]]()
+    return {"relu": nn.ReLU, "leaky": nn.LeakyReLU, "sigmoid": nn.Sigmoid, "gelu": nn.GELU}[o["act"]]()
 
 
 class Residual(nn.Module):
@@ -103,6 +103,38 @@ class Temporal(nn.Module):
         return self.act(h + self.shortcut(x))
 
 
+class BatchNormSteps(nn.BatchNorm1d):
+    """Of (N, L, C)."""
+
+    def forward(self, x):
+        return super().forward(x.transpose(1, 2)).transpose(1, 2)
+
+
+class Encoder(nn.Module):
+    """The encoder of `transformer`: with norm=batch as in the paper."""
+
+    def __init__(self, o):
+        super().__init__()
+        layers, paper = [], o["norm"] == "batch"
+        for _ in range(o["layers"]):
+            layers.append(nn.TransformerEncoderLayer(
+                o["width"], o["heads"], o["ff"], dropout=float(o["dropout"]), batch_first=True,
+                activation=activation(o), norm_first=not paper))
+            if paper:
+                layers[-1].norm1 = BatchNormSteps(o["width"])
+                layers[-1].norm2 = BatchNormSteps(o["width"])
+        self.layers = nn.ModuleList(layers)
+        self.norm = (BatchNormSteps if paper else nn.LayerNorm)(o["width"])
+
+    def forward(self, x):
+        fast = torch.backends.mha.get_fastpath_enabled()
+        torch.backends.mha.set_fastpath_enabled(False)  # it takes every norm for a LayerNorm
+        for layer in self.layers:
+            x = layer(x)
+        torch.backends.mha.set_fastpath_enabled(fast)
+        return self.norm(x)
+
+
 class Network(nn.Module):
     """The network that a line like `cnn depth=3 width=32 ...` describes."""
 
@@ -114,7 +146,10 @@ class Network(nn.Module):
                 "inception": dict(depth=6, width=32, kernel1=40, kernel2=20, kernel3=10,
                                   bottleneck=32, **common, end="mean"),
                 "tcn": dict(depth=5, width=32, kernel=7, **common, end="last"),
-                "mlp": dict(depth=3, width=500, norm="none", act="relu")}
+                "mlp": dict(depth=3, width=500, norm="none", act="relu"),
+                "transformer": dict(width=64, heads=1, layers=1, ff=128, patch=1, **common,
+                                    dropout="0.1", positions="none", end="max"),
+                "gru": dict(hidden=64, layers=1, end="last")}
 
     def __init__(self, text):
         super().__init__()
@@ -178,10 +213,37 @@ class Network(nn.Module):
         self.features = nn.Sequential(*layers)
         return values, 1
 
+    def transformer(self, o):
+        steps = o["length"] // o["patch"]
+        self.act = activation(o)
+        self.embedding = nn.Linear(o["patch"] * o["channels"], o["width"])
+        if o["positions"] == "learned":
+            self.positions = nn.Embedding(steps, o["width"])
+        self.encoder = Encoder(o)
+        return o["width"], steps
+
+    def gru(self, o):
+        self.rnn = nn.GRU(o["channels"], o["hidden"], o["layers"], batch_first=True)
+        return o["hidden"], o["length"]
+
+    def encode_patches(self, x):
+        """(N, C, L) as (N, width, patches)."""
+        o, paper = self.options, self.options["norm"] == "batch"
+        steps = o["length"] // o["patch"]
+        x = x.transpose(1, 2)[:, :steps * o["patch"]].reshape(len(x), steps, -1)
+        x = self.embedding(x)
+        x = self.act(x) if paper else x
+        x = self.encoder(x + self.positions.weight if hasattr(self, "positions") else x)
+        return (self.act(x) if paper else x).transpose(1, 2)
+
     def encode(self, x):
         """(N, C, L) as (N, width, length), or (N, width) of an mlp."""
         if self.kind == "inception":
             return self.blocks((x, x))[0]
+        if self.kind == "transformer":
+            return self.encode_patches(x)
+        if self.kind == "gru":
+            return self.rnn(x.transpose(1, 2))[0].transpose(1, 2)
         if self.kind == "mlp":
             return self.features(x.flatten(1))
         return self.blocks(x) if hasattr(self, "blocks") else self.features(x)

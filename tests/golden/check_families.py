@@ -3,7 +3,7 @@
 running statistics, the matching of batch statistics.
 
     tests/golden/check_families.py [BUILD [COUNT [SEED]]]
-                  BUILD: where `make check` built the tests, default build; COUNT networks, default 240
+                  BUILD: where `make check` built the tests, default build; COUNT networks, default 320
 
 Prints for each family how many agree and the largest deviation of any value, as a share of what the
 test allows (1e-5 of the largest value for the forward pass, 3e-5 for gradients, 1e-4 for second order).
@@ -18,6 +18,7 @@ import warnings
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 import networks  # noqa: E402
+import sequences  # noqa: E402,F401 (adds transformer and gru)
 
 warnings.filterwarnings("ignore", message="Using padding='same'")
 
@@ -41,7 +42,14 @@ SPACE = {
                       kernel3=(1, 10), end=ENDS, **COMMON),
     "tcn": dict(depth=(1, 5), width=(1, 40), kernel=(1, 8), end=ENDS + ["last"], **COMMON),
     "mlp": dict(depth=(1, 4), width=(1, 70), norm=["none", "batch"], act=list(networks.ACTS)),
+    "transformer": dict(width=[8, 12, 24, 40], heads=[1, 2, 4], layers=(1, 2), ff=(2, 40), patch=(1, 3),
+                        norm=["batch", "layer"], act=["sigmoid", "gelu", "relu"],
+                        positions=["none", "learned"], end=ENDS),
+    "gru": dict(hidden=(1, 40), layers=(1, 3), end=["last", "mean", "max"]),
 }
+# What is added to the start of normalisations and biases; of transformers to all matrices, whose
+# attention would otherwise be all or nothing.
+NOISE = {"transformer": 0.05}
 
 
 def describe(r, family):
@@ -58,7 +66,8 @@ def check(build, seed, family, options):
     """Whether it agrees, and the share of the tolerance."""
     arrays, margin = None, 2e-6
     while not arrays:  # until rounding takes nothing over a kink, or as far from one as there is
-        arrays = networks.case(seed, family=family, margin=margin, **options)
+        arrays = networks.case(seed, family=family, margin=margin, noise=NOISE.get(family, 0.3),
+                               **options)
         seed, margin = seed + 1000, 0.9 * margin
     with tempfile.NamedTemporaryFile(suffix=".npy") as file:
         networks.write(file, arrays)
@@ -71,7 +80,7 @@ def check(build, seed, family, options):
     return True, float(found[2]), f"{found[3]} of {found[1]}"
 
 
-def main(build="build", count="240", seed="1"):
+def main(build="build", count="320", seed="1"):
     r = random.Random(int(seed))
     worst = {family: (0.0, "") for family in SPACE}
     agree, total = dict.fromkeys(SPACE, 0), dict.fromkeys(SPACE, 0)

@@ -21,7 +21,10 @@ with tempfile.TemporaryDirectory() as folder:
                      "resnet width=4 blocks=2 norm=none end=max", "resnet width=4 norm=layer",
                      "inception depth=3 width=4", "inception depth=7 width=2 norm=none bottleneck=0",
                      "tcn depth=3 width=5", "tcn depth=2 width=5 norm=layer end=flatten",
-                     "mlp width=17", "mlp depth=2 width=7 norm=batch"]
+                     "mlp width=17", "mlp depth=2 width=7 norm=batch", "transformer",
+                     "transformer width=6 heads=2 layers=2 ff=5 patch=3 norm=layer act=gelu "
+                     "dropout=0.25 positions=learned end=mean", "gru hidden=7",
+                     "gru hidden=4 layers=3 end=mean"]
     for description in descriptions:
         there, back = os.path.join(folder, "there.tch"), os.path.join(folder, "back.tch")
         torch_teacher.main("make", there, f"{description} channels=3 length=20 classes=4")

@@ -233,7 +233,8 @@ def optimise(model, name, x, shapelets, labels, steps=10):
 
 
 def case(seed, samples, training=True, loss="labels", temperature=1.0, scale=1.0, squared=False,
-         optimisers=(), tangents=True, family="cnn", margin=0.0, **architecture):
+         optimisers=(), tangents=True, family="cnn", margin=0.0, noise=0.3,
+         **architecture):
     """All answers for one network and one batch: a dictionary of arrays; None if it comes closer to a kink
     than the margin."""
     torch.manual_seed(seed)
@@ -245,7 +246,7 @@ def case(seed, samples, training=True, loss="labels", temperature=1.0, scale=1.0
     with torch.no_grad():
         for name, p in model.named_parameters():
             if p.dim() == 1 or (not name.startswith("classifier") and p.dim() == 2):
-                p += 0.3 * torch.randn_like(p)
+                p += noise * torch.randn_like(p)
             p.copy_(p.float().double())
         for name, b in model.named_buffers():
             if "num_batches" not in name:

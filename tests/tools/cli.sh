@@ -174,6 +174,7 @@ sc-eval -q --seeds 1 --steps 1 set.npy set.npy
 sc-info set.npy
 sc-plot set.npy
 sc-plot log.tsv
+sc-report set.npy
 shapecond -q --steps 1 --views 1 --no-score -n 1 set.npy
 END
 }

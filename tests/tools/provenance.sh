@@ -55,11 +55,12 @@ sc-teacher --shapelets pool - --steps 1 set.npy
 sc-views --labels labels +128 --augment -m 3 x.npy
 sc-views --teacher teacher 4 -s pool -m 3 set.npy
 sc-views --shapelets pool - -t teacher -m 3 set.npy
+sc-views --validate few +140 -t teacher -s pool -m 3 set.npy
 END
 }
 # Files that are written, or that only words on standard error depend on, and those of programs whose
 # output has no notes.
-no_influence='sc-eval sc-info sc-plot shapecond
+no_influence='sc-eval sc-info sc-plot sc-report shapecond
     sc-experts--checkpoint sc-gen--truth sc-match--checkpoint sc-scale--save sc-teacher--checkpoint
     sc-teacher--log sc-teacher--test'
 

@@ -179,6 +179,8 @@ static const char *const networks[] = {
     "cnn depth=1 width=5 kernel=5 pool=none end=max act=sigmoid channels=2 length=9 classes=3",
     "cnn depth=2 width=33 norm=instance end=mean channels=1 length=14 classes=2 features=2",
     "cnn depth=1 width=16 act=sigmoid pool=none end=max channels=2 length=9 classes=3",
+    "cnn depth=2 width=5 norm=batch act=gelu pool=mean channels=2 length=11 classes=3",
+    "cnn depth=1 width=4 norm=layer act=gelu pool=max channels=1 length=8 classes=2",
     "cnn depth=1 width=16 act=sigmoid pool=none end=mean channels=2 length=9 classes=3",
     "fcn width=5 channels=2 length=9 classes=3 features=1",
     "resnet blocks=2 width=4 act=sigmoid channels=2 length=11 classes=3",

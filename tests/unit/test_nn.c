@@ -474,7 +474,7 @@ static void dropout_drops_what_its_counters_say(void **state)
                 bool gone = is_dropped(&mask, FIRST + n, COLUMNS, row, i);
 
                 dropped += gone;
-                assert_float_equal(out[at], gone ? 0.0f : 1.0f / 0.75f, 1e-7f);
+                assert_float_equal(out[at], (gone ? 0.0f : 1.0f / 0.75f), 1e-7f);
             }
     assert_near((double)dropped / (COUNT * ROWS * COLUMNS), 0.25, 0.05);
 }

@@ -69,6 +69,9 @@ static void a_teacher_written_by_pytorch_gives_pytorchs_logits(void **state)
     check_logits("teacher.npy", "teacher.tch");
     check_logits("fcn.npy", "fcn.tch");
     check_logits("resnet.npy", "resnet.tch");
+    check_logits("transformer.npy", "transformer.tch");
+    check_logits("pre-norm.npy", "pre-norm.tch");
+    check_logits("gru.npy", "gru.tch");
     check_logits("inception.npy", "inception.tch");
     check_logits("tcn.npy", "tcn.tch");
     check_logits("mlp.npy", "mlp.tch");

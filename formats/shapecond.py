@@ -1,0 +1,244 @@
+"""Datasets of shapecond from Python, with NumPy alone.
+
+    import shapecond
+    tiny = shapecond.condense(X, y, spc=10)         # runs the programs; X is (N, C, L) or (N, L)
+    tiny["X"], tiny["y"], tiny["soft"]              # series, classes, logits of the teacher
+    data = shapecond.load("tiny.npy")               # the same from a file
+    series, logits = shapecond.expand(data)         # labelled views, if there are any
+
+The file can be copied anywhere.  Formats: sc-dataset(5), slp(5).
+"""
+import os
+import shutil
+import struct
+import subprocess
+import tempfile
+import zlib
+
+import numpy as np
+
+__all__ = ["load", "save", "expand", "load_pool", "save_pool", "condense", "Condenser"]
+__version__ = "0.1.0"
+
+_ROLES = {"1i": "y", "1u": "y", "2f": "soft", "1U": "names", "0U": "notes", "1f": "views", "2u": "codes"}
+
+
+# ---- Datasets: NPY arrays one after another (sc-dataset(5)) ----
+
+def load(path):
+    """All arrays of a dataset file by name: X, and as far as they are there y, groups, soft, names, notes,
+    views, codes."""
+    with open(path, "rb") as file:
+        found = {"X": np.load(file, allow_pickle=False)}
+        while file.peek(1):
+            array = np.load(file, allow_pickle=False)
+            role = _ROLES.get(f"{array.ndim}{array.dtype.kind}")
+            if role == "y" and "y" in found:
+                role = "groups"
+            if role is None or role in found:
+                raise ValueError(f"{path}: an array of shape {array.shape} and type {array.dtype} is none of a dataset")
+            found[role] = array
+    return found
+
+
+def save(path, X, y=None, groups=None, soft=None, names=None, notes=None, views=None, codes=None):
+    """Writes a dataset file.  y may hold any labels: those that are not numbers from 0 are numbered in order, and
+    their texts are the names of the classes."""
+    X = np.asarray(X)
+    if X.ndim == 2:
+        X = X[:, None]
+    if X.ndim != 3 or not X.size:
+        raise ValueError(f"X must have the shape (N, C, L) or (N, L), not {X.shape}")
+    arrays = [X.astype("<f4")]
+    if y is not None:
+        y = np.asarray(y)
+        if y.shape != X.shape[:1]:
+            raise ValueError(f"y must have the shape ({len(X)},), not {y.shape}")
+        if y.dtype.kind not in "iu" or y.min() < 0:
+            classes, y = np.unique(y.astype(str) if y.dtype.kind == "O" else y, return_inverse=True)
+            names = classes.astype(str) if names is None else names
+        arrays.append(y.astype("<i4"))
+    if groups is not None:
+        if y is None:
+            raise ValueError("groups need y")
+        arrays.append(np.unique(np.asarray(groups), return_inverse=True)[1].astype("<u4"))
+    if soft is not None:
+        arrays.append(np.asarray(soft, "<f4"))
+    if names is not None:
+        arrays.append(np.asarray(names, str))
+    if notes is not None:
+        arrays.append(np.array(str(notes)))
+    if views is not None:
+        arrays += [np.asarray(views, "<f8"), np.asarray(codes, "u1")]
+    with open(path, "wb") as file:
+        for array in arrays:
+            np.save(file, array, allow_pickle=False)
+
+
+# ---- Labelled views: the arithmetic of sc-expand(1), to the bit ----
+
+def _philox(seed, streams, count):
+    m, b = np.mgrid[:streams, :-(-count // 4)].astype("u8")
+    c = [b, np.full_like(b, 30), m & 0xffffffff, m >> 32]
+    k0, k1 = seed & 0xffffffff, seed >> 32
+    for _ in range(10):
+        p, q = c[0] * 0xd2511f53, c[2] * 0xcd9e8d57
+        c = [q >> 32 ^ c[1] ^ k0, q & 0xffffffff,
+             p >> 32 ^ c[3] ^ k1, p & 0xffffffff]
+        k0, k1 = (k0 + 0x9e3779b9) % 2**32, (k1 + 0xbb67ae85) % 2**32
+    return np.stack(c, -1).reshape(streams, -1)[:, :count] * 2.0**-32
+
+def _expand(X, classes, views, codes):
+    (N, C, L), M = X.shape, len(codes)
+    seed, shift, crop, warp, gain, mix, cut, bits, step = views[2:11]
+    centre = np.array([np.cumsum(X[:, c].astype("f8"))[-1]
+                       for c in range(C)])[:, None] / (N * L)
+    t, h, most = np.arange(L), max(L - 1, 1) / 4, np.floor(shift * L)
+    j = np.minimum(np.floor(t / h), 3)
+    a, j = t / h - j, j.astype(int)
+
+    def one(u):
+        k = np.floor(u[:, 1] * (2 * most + 1)) - most
+        r = 1 - crop * u[:, 2]
+        s = (1 - r) * (L - 1) * u[:, 3]
+        d = np.zeros((M, 5))
+        d[:, 1:4] = warp * (2 * u[:, 4:7] - 1) * h
+        d = (1 - a) * d[:, j] + a * d[:, j + 1]
+        q = np.clip(s[:, None] + r[:, None] * (t + d), 0, L - 1)
+        i = np.floor(q)
+        f, i = (q - i)[:, None], (i + k[:, None]).astype(int)[:, None]
+        x = X[(u[:, 0] * N).astype(int)].astype("f8")
+        v = ((1 - f) * np.take_along_axis(x, i % L, 2)
+             + f * np.take_along_axis(x, (i + 1) % L, 2))
+        return centre + (1 + gain * (2 * u[:, 7:, None] - 1)) * (v - centre)
+
+    n = 7 + C
+    u = _philox(int(seed), M, 3 * n + C + 4)
+    first, second, third = one(u[:, :n]), one(u[:, n:2*n]), one(u[:, -3-n:-3])
+    w = u[:, 2*n+1:2*n+1+C, None]
+    mixed = (u[:, 2*n] < mix)[:, None, None]
+    x = np.where(mixed, w * first + (1 - w) * second, first)
+    long = 1 + (u[:, -2] * L * 0.5).astype(int)
+    begin = (u[:, -1] * (L - long + 1)).astype(int)
+    inside = (t >= begin[:, None]) & (t < (begin + long)[:, None])
+    inside &= (u[:, -3] < cut)[:, None]
+    x = np.where(inside[:, None], third, x)
+    if bits == 4:
+        codes = np.stack([codes & 15, codes >> 4], -1).reshape(M, -1)
+    return x.astype("f4"), (-step * codes[:, :classes]).astype("f4")
+
+
+def expand(data):
+    """The series (M, C, L) and logits (M, V) of the labelled views of a dataset that load() has read."""
+    if "views" not in data:
+        raise ValueError("the dataset has no labelled views")
+    names, soft = data.get("names"), data.get("soft")
+    classes = len(names) if names is not None else soft.shape[1] if soft is not None else int(data["y"].max()) + 1
+    X = data["X"] if data["X"].ndim == 3 else data["X"][:, None]
+    return _expand(X, classes, data["views"], data["codes"])
+
+
+# ---- Shapelet pools (slp(5)) ----
+
+_MAGIC = b"\x89SLP\r\n\x1a\n"
+
+
+def load_pool(path):
+    """A pool as a dictionary: channels, steps, classes, notes, length_normalised, and shapelets, a list of
+    dictionaries with values, channel, start, length, label, window (None: full scan), source, gain, threshold and,
+    in a standardised pool, offset and scale."""
+    with open(path, "rb") as file:
+        data = file.read()
+    if data[:8] != _MAGIC:
+        raise ValueError(f"{path}: not a shapelet pool")
+    if len(data) < 52 or zlib.crc32(data[:-4]) != struct.unpack("<I", data[-4:])[0]:
+        raise ValueError(f"{path}: damaged")
+    version, flags, count, channels, steps, classes, total, notes, _ = struct.unpack("<6IQ2I", data[8:48])
+    if version != 1:
+        raise ValueError(f"{path}: version {version} is not known")
+    values = np.frombuffer(data, "<f4", total, 48 + 40 * count)
+    scaling = np.frombuffer(data, "<f4", 2 * count if flags & 2 else 0, 48 + 40 * count + 4 * total)
+    shapelets, at = [], 0
+    for i in range(count):
+        channel, start, length, label, window, _, source, gain, threshold = struct.unpack_from(
+            "<3IiIIQ2f", data, 48 + 40 * i)
+        shapelet = dict(values=values[at:at + length].copy(), channel=channel, start=start, length=length, label=label,
+                        window=None if window == 0xffffffff else window, source=source, gain=gain, threshold=threshold)
+        if flags & 2:
+            shapelet.update(offset=scaling[2 * i], scale=scaling[2 * i + 1])
+        shapelets.append(shapelet)
+        at += length
+    text = data[len(data) - 4 - notes:-4].decode()
+    return dict(channels=channels, steps=steps, classes=classes, notes=text, length_normalised=bool(flags & 1),
+                shapelets=shapelets)
+
+
+def save_pool(path, pool):
+    """Writes what load_pool() has read, or a dictionary like it."""
+    shapelets = pool["shapelets"]
+    scaled = bool(shapelets) and "offset" in shapelets[0]
+    values = [np.asarray(s["values"], "<f4") for s in shapelets]
+    notes = pool.get("notes", "").encode()
+    data = _MAGIC + struct.pack("<6IQ2I", 1, bool(pool.get("length_normalised")) + 2 * scaled, len(shapelets),
+                                pool["channels"], pool["steps"], pool["classes"], sum(map(len, values)), len(notes), 0)
+    for s, v in zip(shapelets, values):
+        window = 0xffffffff if s["window"] is None else s["window"]
+        data += struct.pack("<3IiIIQ2f", s["channel"], s["start"], len(v), s["label"], window, 0, s["source"],
+                            s["gain"], s["threshold"])
+    data += b"".join(v.tobytes() for v in values)
+    if scaled:
+        data += b"".join(struct.pack("<2f", s["offset"], s["scale"]) for s in shapelets)
+    data += notes
+    with open(path, "wb") as file:
+        file.write(data + struct.pack("<I", zlib.crc32(data)))
+
+
+# ---- Condensing ----
+
+def condense(X, y, spc=10, *, seed=0, options=(), program=None, quiet=True):
+    """Condenses labelled series to spc per class with shapecond(1), and returns the arrays of the result by name.
+    Labels of any kind are fine: result["names"][result["y"]] are those of the series, as text.  options are more
+    arguments of the program, such as ["--threads", "4"]; program is its path, if it is not in PATH."""
+    program = program or shutil.which("shapecond")
+    if not program:
+        raise FileNotFoundError("shapecond is not in PATH: make install puts it there")
+    with tempfile.TemporaryDirectory() as folder:
+        train, tiny = os.path.join(folder, "train.npy"), os.path.join(folder, "tiny.npy")
+        save(train, X, y)
+        command = [program, "--spc", str(spc), "--seed", str(seed), *map(str, options), "-o", tiny, train]
+        # The programs of the stages are beside it.
+        path = os.path.dirname(os.path.abspath(program)) + os.pathsep + os.environ.get("PATH", "")
+        done = subprocess.run(command, stdin=subprocess.DEVNULL, stderr=subprocess.PIPE if quiet else None,
+                              env={**os.environ, "PATH": path}, text=True)
+        if done.returncode:
+            raise RuntimeError(f"shapecond failed: {(done.stderr or '').strip() or done.returncode}")
+        return load(tiny)
+
+
+class Condenser:
+    """condense() in the style of scikit-learn and imbalanced-learn:
+
+        X_tiny, y_tiny = Condenser(spc=10).fit_resample(X, y)
+
+    The result has the labels of y.  soft_ are the logits of the teacher, in the order of classes_."""
+
+    def __init__(self, spc=10, seed=0, options=(), program=None):
+        self.spc, self.seed, self.options, self.program = spc, seed, options, program
+
+    def get_params(self, deep=True):
+        return dict(spc=self.spc, seed=self.seed, options=self.options, program=self.program)
+
+    def set_params(self, **params):
+        for name, value in params.items():
+            if name not in self.get_params():
+                raise ValueError(f"no parameter is called {name!r}")
+            setattr(self, name, value)
+        return self
+
+    def fit_resample(self, X, y):
+        X, y = np.asarray(X), np.asarray(y)
+        self.classes_, numbers = np.unique(y.astype(str) if y.dtype.kind == "O" else y, return_inverse=True)
+        self.data_ = condense(X, numbers, self.spc, seed=self.seed, options=self.options, program=self.program)
+        self.soft_ = self.data_.get("soft")
+        series = self.data_["X"]
+        return series[:, 0] if X.ndim == 2 and series.ndim == 3 else series, self.classes_[self.data_["y"]]

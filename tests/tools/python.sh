@@ -1,0 +1,70 @@
+#!/bin/sh
+# The Python module.
+. "$(dirname "$0")/lib.sh"
+
+python=$(python_with numpy)
+if [ -z "$python" ]; then
+    skip_that 'the Python module reads, writes, expands and condenses' 'no Python with NumPy'
+    finish
+fi
+export PYTHONPATH="$SC_ROOT/formats" PYTHONDONTWRITEBYTECODE=1
+
+test_that 'datasets and pools are written as the programs write them' '
+    sc-gen cbf -n 30 -L 40 -o set.npy
+    sc-shapelets -q -k 3 set.npy -o pool.slp
+    printf "a,p,1,2\nb,q,3,4\n" | sc-import -q --group 2 -o groups.npy
+    "$python" -c "
+import shapecond
+for name in (\"set.npy\", \"groups.npy\"):
+    shapecond.save(\"again-\" + name, **shapecond.load(name))
+shapecond.save_pool(\"again.slp\", shapecond.load_pool(\"pool.slp\"))
+assert list(shapecond.load(\"groups.npy\")[\"groups\"]) == [0, 1]
+"
+    cmp again-set.npy set.npy
+    cmp again-groups.npy groups.npy
+    cmp again.slp pool.slp
+    flip pool.slp 60
+    "$python" -c "
+import shapecond
+try: shapecond.load_pool(\"pool.slp\")
+except ValueError as error: assert \"damaged\" in str(error)
+else: raise SystemExit(\"accepted\")"
+'
+test_that 'views are expanded to the bytes of the golden files' '
+    for bits in "" -4; do
+        "$python" -c "
+import numpy as np, shapecond, sys
+golden = sys.argv[1]
+series, logits = shapecond.expand(shapecond.load(golden + \".npy\"))
+expected = shapecond.load(golden + \"-expanded.npy\")
+assert series.tobytes() == expected[\"X\"].tobytes() and logits.tobytes() == expected[\"soft\"].tobytes()
+" "$SC_ROOT/tests/golden/views$bits"
+    done
+'
+test_that 'labels of any kind are numbered, and what makes no sense is refused' '
+    "$python" -c "
+import numpy as np, shapecond
+shapecond.save(\"text.npy\", np.ones((3, 4)), np.array([\"up\", \"down\", \"up\"], object), groups=[7, 7, 3])
+data = shapecond.load(\"text.npy\")
+assert list(data[\"names\"]) == [\"down\", \"up\"] and list(data[\"y\"]) == [1, 0, 1] and list(data[\"groups\"]) == [1, 1, 0]
+for bad in (lambda: shapecond.save(\"x\", np.ones(3)), lambda: shapecond.save(\"x\", np.ones((3, 4)), [1, 2]),
+            lambda: shapecond.expand(data), lambda: shapecond.Condenser().set_params(what=1)):
+    try: bad()
+    except ValueError: continue
+    raise SystemExit(\"accepted\")
+"
+    sc-info text.npy | grep -q "3 series, 1 channel, 4 steps, 2 classes"
+'
+test_that 'series are condensed from Python' '
+    "$python" -c "
+import numpy as np, shapecond
+data = shapecond.load(\"set.npy\")
+X, y = shapecond.Condenser(spc=2, options=[\"--steps\", 20, \"--views\", 5, \"--no-score\"]).fit_resample(
+    data[\"X\"][:, 0], np.array([\"c\", \"b\", \"f\"])[data[\"y\"]])
+assert X.shape == (6, 40) and sorted(y) == [\"b\", \"b\", \"c\", \"c\", \"f\", \"f\"], (X.shape, y)
+try: shapecond.condense(X, np.zeros(6), options=[\"--no-such-thing\"])
+except RuntimeError as error: assert \"unknown option\" in str(error)
+else: raise SystemExit(\"accepted\")
+"
+'
+finish
