@@ -218,10 +218,10 @@ test_that 'names that look like options are files' '
     cp train.npy dash/-oevil
     (
         cd dash
-        TMPDIR=-tmp shapecond -q --plain --spc 1 --steps 2 --validate -oevil --test -oevil -o -out \
+        TMPDIR=-tmp shapecond -q --plain --spc 1 --steps 2 --views 20 --no-score --validate -oevil --test -oevil -o -out \
             -- -oevil <../short.npy >scores
         grep "^mean" scores
-        shapecond -q --plain --spc 1 --steps 2 --keep -stages -o out -- -oevil
+        shapecond -q --plain --spc 1 --steps 2 --views 20 --no-score --keep -stages -o out -- -oevil
     )
     test -s dash/-out
     test -s dash/out
