@@ -48,7 +48,7 @@ static const struct cli_option options[] = {
      "networks, or one logistic regression on shapelet distances", .choices = classifiers},
     {0, "teacher", "FILE", CLI_FILE, CLI_AT(eval_cli, teacher),
      "train nothing: score this network"},
-    TRAINING_OPTIONS(eval_cli, " [1000; with views 2000]"),
+    TRAINING_OPTIONS(eval_cli, " [1000; with views 2000]", " [256; with views 64]"),
     {'f', "full", "A", CLI_TEXT, CLI_AT(eval_cli, full),
      "accuracy with all data, in %, for the ratio to it; or a table that sc-eval wrote",
      .reads = true},
@@ -93,8 +93,11 @@ static struct training_cli choose_training(const struct eval_cli *opt, const str
                                            bool soft)
 {
     struct training_cli training = opt->training;
-    bool small = soft || train->dataset.count <= training.batch;
+    bool small;
 
+    if (training.batch == SIZE_MAX)
+        training.batch = train->views ? 64 : 256;
+    small = soft || train->dataset.count <= training.batch;
     if (training.optimiser == TRAINING_AUTO)
         training.optimiser = small && opt->shapelets.pool ? OPTIMISER_SGD : OPTIMISER_ADAMW;
     if (training.steps == SIZE_MAX)
@@ -176,7 +179,7 @@ static void check_usage(const struct eval_cli *opt)
 int main(int argc, char **argv)
 {
     struct eval_cli opt = {
-        .seeds = 5, .temperature = 4, .training = training_defaults(SIZE_MAX, 256, NAN)};
+        .seeds = 5, .temperature = 4, .training = training_defaults(SIZE_MAX, SIZE_MAX, NAN)};
     struct report report = {.full = NAN};
     struct shapelet_pool pool;
     struct feature_source source;

@@ -33,7 +33,7 @@ static const struct cli_option options[] = {
     SHAPELETS_OPTIONS(teacher_cli),
     {'n', "network", "TEXT", CLI_TEXT, CLI_AT(teacher_cli, network),
      "what to train, such as 'cnn depth=3 width=32'"},
-    TRAINING_OPTIONS(teacher_cli, ""),
+    TRAINING_OPTIONS(teacher_cli, "", ""),
     {0, "checkpoint", "FILE", CLI_OUTPUT, CLI_AT(teacher_cli, checkpoint),
      "keep the state there, and go on from it if the run was interrupted"},
     {0, "checkpoint-every", "N", CLI_SIZE, CLI_AT(teacher_cli, checkpoint_every),

@@ -546,7 +546,6 @@ static double held_out_accuracy(struct command_runner *run, const struct shapeco
         run, "sc-eval", shapelets ? "--shapelets" : command_none,
         shapelets ? command_file(run, "pool.slp") : command_none, train ? "--seeds=2" : "--teacher",
         train ? "--choose=last" : command_file(run, labeller(opt)),
-        train && !shapelets ? "--batch=64" : command_none,
         train && network ? "--network" : command_none, train && network ? network : command_none,
         device_word(opt), "-o", result, train ? train : command_none, command_file(run, "val.npy"));
     if (run->counting)

@@ -330,7 +330,7 @@ static double unrolling_step(void *state, size_t step, const struct condensed *c
 
 const struct match_method method_unroll = {
     .name = "unroll",
-    .summary = "nothing: differentiates the training of students scored by real series",
+    .summary = "nothing: unrolled training of students scored by real series",
     .needs =
         MATCH_NEEDS_NETWORK | MATCH_NEEDS_FROM | MATCH_NEEDS_SHAPELETS | MATCH_NEEDS_SOFT_LABELS,
     .optimiser = MATCH_ADAM,

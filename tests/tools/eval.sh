@@ -134,7 +134,7 @@ test_that 'sets that do not go together are refused with the reason' '
         evaluate few.npy test.npy -n "cnn norm=none" --optimiser sgd --rate 1000 --hard -o none
     fails 1 "/nowhere" sc-eval few.npy test.npy --steps 1000000 -o /nowhere/at.all
     fails 2 "missing arguments: sc-eval TRAIN TEST" sc-eval few.npy -o none
-    fails 2 "is scored on one set" sc-eval --teacher teacher.tch few.npy test.npy -o none
+    fails 2 "is scored on one dataset" sc-eval --teacher teacher.tch few.npy test.npy -o none
     test ! -e none
 '
 test_that 'a class that the training set does not have is no obstacle, but is said' '

@@ -219,7 +219,10 @@ test_that 'the manual gives every parameter of a method with its methods and def
     methods=$(sc-match --help | sed -n "/^Methods/,/^$/s/^  \([a-z]*\) .*/\1/p")
     test "$(echo "$methods" | wc -l)" -ge 6
     for method in $methods; do grep -qx "\.It Cm $method" page; done
-    sc-match --help | sed -n "/^ .*--steps=/,/^ .*--checkpoint=/p" | grep -v -e "--checkpoint=" |
+    # Rows that were wrapped are joined again.
+    sc-match --help | awk "/^ *(-., )?--/ || !/^    / { if (row) print row; row = \$0; next }
+        { sub(/^ */, \" \"); row = row \$0 } END { print row }" |
+        sed -n "/^ .*--steps=/,/^ .*--checkpoint=/p" | grep -v -e "--checkpoint=" |
         while IFS= read -r row; do
             name=$(echo "$row" | sed "s/[^=]*--\([a-z-]*\)=.*/\1/")
             awk -v tag="Fl -$name " "/^\.(It|El)/ { inside = 0 } /^\.It/ && index(\$0, tag) { inside = 1 } inside" \
@@ -287,9 +290,9 @@ test_that 'what does not fit is refused with the reason and leaves no file' '
 test_that 'experts of another set of the same shape are remarked on' '
     sc-gen cbf -n 120 --seed 5 -o fifth.npy
     sc-match -m mtt -x experts.npy -n 1 --steps 1 fifth.npy -o a 2>said
-    grep "experts.npy: the experts were trained on another set than fifth.npy" said
+    grep "experts.npy: the experts were trained on another dataset than fifth.npy" said
     sc-match -m mtt -x experts.npy -n 1 --steps 1 train.npy -o a 2>said
-    refute grep "another set" said
+    refute grep "another dataset" said
 '
 test_that 'a checkpoint of another run is refused' '
     rm -f state

@@ -218,10 +218,10 @@ test_that 'names that look like options are files' '
     cp train.npy dash/-oevil
     (
         cd dash
-        TMPDIR=-tmp shapecond -q --plain --spc 1 --steps 2 --validate -oevil --test -oevil -o -out \
+        TMPDIR=-tmp shapecond -q --plain --spc 1 --steps 2 --views 20 --no-score --validate -oevil --test -oevil -o -out \
             -- -oevil <../short.npy >scores
         grep "^mean" scores
-        shapecond -q --plain --spc 1 --steps 2 --keep -stages -o out -- -oevil
+        shapecond -q --plain --spc 1 --steps 2 --views 20 --no-score --keep -stages -o out -- -oevil
     )
     test -s dash/-out
     test -s dash/out
@@ -252,30 +252,30 @@ test_that 'with --keep a run continues where it was stopped, and repeats only wh
     grep -c "^+" said >commands
     shapecond train.npy --spc 1 --steps 60 --views 50 --keep whole --threads 3 -o whole.npy 2>said
     test "$(grep -c "done before" said)" = "$(cat commands)"
-    shapecond train.npy --spc 1 --steps 60 --views 60 --keep whole -o more.npy 2>said
+    shapecond train.npy --spc 1 --steps 60 --views 60 --no-score --keep whole -o more.npy 2>said
     grep "^+ sc-teacher.*done before" said
     refute grep "^+ sc-views.*done before" said
     # A file that was changed is made again, and all that is made from it.
     cp whole/condensed.npy before.npy
     printf x >>whole/plain.tch
-    shapecond train.npy --spc 1 --steps 60 --views 60 --keep whole -o more.npy 2>said
+    shapecond train.npy --spc 1 --steps 60 --views 60 --no-score --keep whole -o more.npy 2>said
     grep "^+ sc-teacher.*teacher.tch.*done before" said
     refute grep "^+ sc-teacher.*plain.tch.*done before" said
     cmp whole/condensed.npy before.npy
     # Stopped at any moment: the same bytes, and no checkpoint stays behind.
     for wait in 0.05 0.1 0.2 0.4; do
         rm -rf part
-        shapecond -q train.npy --spc 1 --steps 60 --views 50 --keep part -o part.npy &
+        shapecond -q train.npy --spc 1 --steps 60 --views 50 --no-score --keep part -o part.npy &
         job=$!
         sleep $wait
         kill $job 2>/dev/null || true
         wait $job || true
-        shapecond -q train.npy --spc 1 --steps 60 --views 50 --keep part -o part.npy
+        shapecond -q train.npy --spc 1 --steps 60 --views 50 --no-score --keep part -o part.npy
         cmp part.npy whole.npy
         test -z "$(ls part | grep ckpt)"
     done
     printf "nonsense\n" >whole/commands.tsv
-    shapecond -q train.npy --spc 1 --steps 60 --views 50 --keep whole -o again.npy
+    shapecond -q train.npy --spc 1 --steps 60 --views 50 --no-score --keep whole -o again.npy
     cmp again.npy whole.npy
 '
 test_that 'a long training continues from its checkpoint' '

@@ -27,15 +27,15 @@ extern const char *const training_schedules[];
 extern const char *const training_choices[];
 
 /* Rows for the table of a tool whose struct `options` has a struct training_cli `training`;
- * steps_default: text about steps that have no default of their own, or "". */
+ * steps_default and batch_default: text about those that have no default of their own, or "". */
 /* clang-format off */
-#define TRAINING_OPTIONS(options, steps_default)                                                   \
+#define TRAINING_OPTIONS(options, steps_default, batch_default)                                    \
     {0, "steps", "N", CLI_SIZE, CLI_AT(options, training.steps),                                   \
      "steps of the optimiser, rounded to whole epochs" steps_default, .low = 1},                   \
     {'e', "epochs", "N", CLI_SIZE, CLI_AT(options, training.epochs),                               \
      "epochs, instead of --steps; 0: by the steps"},                          \
     {'b', "batch", "N", CLI_SIZE, CLI_AT(options, training.batch),                                 \
-     "series in a step at most", .low = 1},                                                        \
+     "series in a step at most" batch_default, .low = 1},                                          \
     {'r', "rate", "R", CLI_REAL, CLI_AT(options, training.rate),                                   \
      "learning rate", .low = 0, .high = 1000},                                                     \
     {0, "optimiser", "KIND", CLI_CHOICE, CLI_AT(options, training.optimiser),                      \
