@@ -82,6 +82,7 @@ static const struct cli_program program = {
     .options = options,
     .most_files = 1,
     .random = true,
+    .example = "shapecond train.npy --spc 10 -o tiny.npy",
 };
 
 /* What the options of the stages are chosen from. */
