@@ -155,8 +155,9 @@ static int parse_type(const char *descr, struct npy_header *header, struct npy_e
     unsigned long size;
 
     if (kind == 'O')
-        return npy_fail(error, "array of Python objects; save numbers or text instead: x.astype('f4'), "
-                               "y.astype(str)");
+        return npy_fail(error,
+                        "array of Python objects; save numbers or text instead: x.astype('f4'), "
+                        "y.astype(str)");
     if (!order || !strchr("<>|=", order) || !kind || !isdigit((unsigned char)descr[2]))
         return npy_fail(error, "unknown type '%s'", descr);
     size = strtoul(descr + 2, &end, 10);
