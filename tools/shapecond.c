@@ -178,15 +178,21 @@ static void look_at(const struct shapecond_options *opt, struct facts *facts)
 /* Whether sc-import has to make a dataset of the file: text, or arrays with labels of their own. */
 static bool needs_import(const struct shapecond_options *opt)
 {
+    const char *path = opt->common.files[0];
+    struct stat status;
     FILE *file;
     int first;
 
     if (opt->labels || opt->import)
         return true;
-    file = fopen(opt->common.files[0], "rb");
+    if (stat(path, &status) || !S_ISREG(status.st_mode))
+        return false;
+    file = fopen(path, "rb");
     if (!file)
         return false; /* reading it says why */
     first = fgetc(file);
+    if (ferror(file))
+        cli_check(error_system(path));
     fclose(file);
     return first != EOF && first != 0x93; /* the first byte of every NPY file */
 }

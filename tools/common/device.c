@@ -2,6 +2,7 @@
 
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "nn/architecture.h"
 
@@ -30,17 +31,23 @@ struct device device_chosen(int choice, bool same)
 }
 
 /* The description in the second line of a teacher file; whoever reads all of it says what is wrong
- * with one that has none. */
+ * with one that has none.  Of a pipe nothing may be taken away. */
 static bool read_description(const char *path, char *text, size_t size)
 {
     static const char word[] = "network ";
-    FILE *file = fopen(path, "rb");
+    struct stat status;
     bool found = false;
+    FILE *file;
 
+    if (stat(path, &status) || !S_ISREG(status.st_mode))
+        return false;
+    file = fopen(path, "rb");
     if (!file)
         return false;
     for (int line = 0; line < 2 && !found && fgets(text, (int)size, file); line++)
         found = strncmp(text, word, strlen(word)) == 0;
+    if (ferror(file))
+        cli_check(error_system(path));
     fclose(file);
     if (found)
         memmove(text, text + strlen(word), strlen(text + strlen(word)) + 1);
@@ -53,7 +60,7 @@ struct device device_for_network(int choice, const char *text, const char *path)
     char read[2 * ARCHITECTURE_TEXT];
     struct architecture architecture;
 
-    if (path)
+    if (path && choice == DEVICE_AUTO)
         text = read_description(path, read, sizeof read) ? read : NULL;
     if (choice == DEVICE_AUTO && text) {
         struct error *error = architecture_parse(text, &architecture);
