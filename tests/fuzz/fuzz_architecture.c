@@ -48,8 +48,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
     memcpy(copy, bytes, size);
     copy[size] = '\0';
     if (!failed(architecture_parse(copy, &architecture))) {
-        MUST(architecture_value(&architecture, "width") >= 1);
-        if (strncmp(text_of(&architecture, text), "cnn", 3) == 0)
+        bool gru = strncmp(text_of(&architecture, text), "gru", 3) == 0;
+
+        MUST(architecture_value(&architecture, gru ? "hidden" : "width") >= 1);
+        if (strncmp(text, "cnn", 3) == 0)
             MUST(architecture_value(&architecture, "kernel") % 2 == 1);
         MUST(strlen(text) < sizeof text - 1);
         MUST(!failed(architecture_parse(text, &again)));
