@@ -118,7 +118,7 @@ static void check_usage(const struct views_cli *opt, struct view_recipe *recipe)
     if (opt->augment)
         recipe->mix = recipe->cut = 0;
     if (opt->recipe)
-        cli_check_usage("--recipe", view_recipe_parse(opt->recipe, recipe));
+        cli_check_usage("recipe", view_recipe_parse(opt->recipe, recipe));
     if (opt->augment && (recipe->mix > 0 || recipe->cut > 0))
         cli_usage(
             "--augment: a view of several series has no label to keep: mix and cut must be 0");

@@ -89,6 +89,7 @@ static const struct cli_program program = {
 struct facts {
     size_t count, channels, length, classes;
     size_t smallest, largest; /* class */
+    size_t longest_name;      /* characters of a class's name */
     bool held_out;            /* there are series to validate with */
 };
 
@@ -170,6 +171,9 @@ static void look_at(const struct shapecond_options *opt, struct facts *facts)
                             .classes = set.dataset.classes,
                             .held_out = opt->validate || can_hold_out(&set.dataset)};
     count_classes(&set.dataset, facts);
+    for (size_t c = 0; set.dataset.names && c < set.dataset.classes; c++)
+        if (strlen(set.dataset.names[c]) > facts->longest_name)
+            facts->longest_name = strlen(set.dataset.names[c]);
     examples_free(&set);
 }
 
@@ -199,6 +203,17 @@ static bool needs_import(const struct shapecond_options *opt)
 
 enum { IMPORT_WORDS = 64 };
 
+/* Not what would end sc-import early or write elsewhere. */
+static bool may_be_passed_on(const char *word)
+{
+    static const char *const own[] = {"-o", "--output", "--help", "--version", "--complete"};
+
+    for (size_t i = 0; i < sizeof own / sizeof *own; i++)
+        if (strncmp(word, own[i], strlen(own[i])) == 0)
+            return false;
+    return strcmp(word, "--") != 0;
+}
+
 static void import_data(struct command_runner *run, struct shapecond_options *opt)
 {
     const char *data = command_file(run, "data.npy"), *words[IMPORT_WORDS + 8];
@@ -207,9 +222,13 @@ static void import_data(struct command_runner *run, struct shapecond_options *op
 
     if (!text)
         cli_check(error_memory("options"));
-    while (count < IMPORT_WORDS && (word = strsep(&rest, " \t\n")) != NULL)
-        if (*word)
-            words[count++] = word;
+    while ((word = strsep(&rest, " \t\n")) != NULL) {
+        if (!*word)
+            continue;
+        if (!may_be_passed_on(word) || count == IMPORT_WORDS)
+            cli_usage("--import: cannot pass on '%s'", word);
+        words[count++] = word;
+    }
     if (opt->labels) {
         words[count++] = "--labels";
         words[count++] = command_name(run, opt->labels);
@@ -254,7 +273,7 @@ static double parse_bytes(const char *text)
 }
 
 enum {
-    NOTES = 5000,       /* headers, names and provenance */
+    NOTES = 5000,       /* headers and provenance */
     FEWEST_VIEWS = 300, /* less are worth little */
     MOST_VIEWS = 20000, /* more are not worth their time */
 };
@@ -263,14 +282,16 @@ enum {
  * the number of series matters little (pipelines/DECISIONS.md). */
 static void spend(struct shapecond_options *opt, const struct facts *facts)
 {
-    double classes = (double)facts->classes, bytes = parse_bytes(opt->bytes) - NOTES;
+    double classes = (double)facts->classes, names = 4 * classes * (double)facts->longest_name;
+    double bytes = parse_bytes(opt->bytes) - NOTES - names;
+    double fewest = (double)facts->smallest * (facts->held_out && !opt->validate ? 0.85 : 1);
     double per_class = floor(bytes / 2 / (classes * series_bytes(facts))), views;
 
-    per_class = fmin(fmax(per_class, 1), (double)facts->smallest);
+    per_class = fmax(fmin(per_class, floor(fewest)), 1);
     views = floor((bytes - per_class * classes * series_bytes(facts)) / classes);
     if (views < FEWEST_VIEWS)
         cli_check(error_make("--bytes: one series per class and %d views take %.0f bytes",
-                             FEWEST_VIEWS, result_bytes(facts, 1, FEWEST_VIEWS) + NOTES));
+                             FEWEST_VIEWS, result_bytes(facts, 1, FEWEST_VIEWS) + NOTES + names));
     opt->per_class = (size_t)per_class;
     opt->views = (size_t)fmin(views, MOST_VIEWS);
     cli_say("%s bytes: %zu series per class and %zu views", opt->bytes, opt->per_class, opt->views);
@@ -568,6 +589,13 @@ static size_t file_size(const char *path)
     return stat(path, &status) == 0 ? (size_t)status.st_size : 0;
 }
 
+static bool is_file(const char *path)
+{
+    struct stat status;
+
+    return stat(path, &status) == 0 && S_ISREG(status.st_mode);
+}
+
 /* Fresh students on series that nothing was chosen by but the teacher's epoch and the recipe. */
 static void say_how_good(struct command_runner *run, const struct shapecond_options *opt,
                          const struct facts *facts)
@@ -584,10 +612,11 @@ static void say_how_good(struct command_runner *run, const struct shapecond_opti
     teacher = held_out_accuracy(run, opt, facts, NULL, "teacher.tsv");
     if (run->counting)
         return;
-    cli_say("%zu series per class%s: %.1f kB, training data %.1f kB", opt->per_class,
-            opt->students == STUDENTS_ANY && opt->views ? " with views" : "",
-            1e-3 * (double)file_size(condensed_path),
-            1e-3 * (double)file_size(command_file(run, "train.npy")));
+    cli_say(
+        "%zu series per class%s: %.1f kB, training data %.1f kB", opt->per_class,
+        opt->students == STUDENTS_ANY && opt->views ? " with views" : "",
+        1e-3 * (double)file_size(is_file(opt->common.output) ? opt->common.output : condensed_path),
+        1e-3 * (double)file_size(command_file(run, "train.npy")));
     cli_say("accuracy on held-out series: %s %.1f %%, students of as many random series %.1f %%, "
             "teacher of all data %.1f %%",
             opt->students == STUDENTS_ANY ? "plain students of the result"
@@ -595,17 +624,21 @@ static void say_how_good(struct command_runner *run, const struct shapecond_opti
             condensed, chance, teacher);
 }
 
-/* What a newcomer would ask. */
+/* What a newcomer would ask; as it can be pasted into a shell. */
 static void say_what_next(const struct shapecond_options *opt)
 {
-    if (strcmp(opt->common.output, "-") == 0 || opt->students == STUDENTS_SHAPELETS)
+    const char *output = opt->common.output;
+    size_t stem = strlen(output);
+
+    if (opt->students == STUDENTS_SHAPELETS || !is_file(output) ||
+        strspn(output, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_./+-") !=
+            stem ||
+        *output == '-')
         return;
-    if (opt->views)
-        cli_say("next: sc-expand %s -o train.npy writes series and views with their labels for any "
-                "program (man sc-expand)",
-                opt->common.output);
-    else
-        cli_say("next: sc-export %s -o train.npz (man sc-export)", opt->common.output);
+    if (stem > 4 && strcmp(output + stem - 4, ".npy") == 0)
+        stem -= 4;
+    cli_say("for any program: sc-expand %s | sc-export -o %.*s-expanded.npz", output, (int)stem,
+            output);
 }
 
 static void check_usage(struct shapecond_options *opt)

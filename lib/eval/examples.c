@@ -134,12 +134,27 @@ static struct error *match_classes(const struct examples *examples, size_t class
     return NULL;
 }
 
+/* Classes that both have names for must have the same, or all scores would be nonsense. */
+static struct error *match_names(const struct examples *examples, const struct examples *other)
+{
+    const struct dataset *a = &examples->dataset, *b = &other->dataset;
+
+    for (size_t v = 0; a->names && b->names && v < a->classes && v < b->classes; v++)
+        if (strcmp(a->names[v], b->names[v]) != 0)
+            return error_make(
+                "%s: class %zu is '%s', but '%s' in %s; sc-import --classes-from numbers "
+                "classes alike",
+                other->name, v, b->names[v], a->names[v], examples->name);
+    return NULL;
+}
+
 struct error *examples_match(const struct examples *examples, const struct examples *other)
 {
     const struct dataset *dataset = &examples->dataset;
 
     TRY(match_shape(other, dataset->channels, dataset->length, examples->name));
-    return match_classes(other, dataset->classes, examples->name);
+    TRY(match_classes(other, dataset->classes, examples->name));
+    return match_names(examples, other);
 }
 
 int32_t examples_missing_class(const struct examples *examples)

@@ -149,4 +149,14 @@ test_that 'a class that the training set does not have is no obstacle, but is sa
     grep -q "gap.npy: class 1 has no series" said
     test "$(field mean recall:bell <table)" = 0.00
 '
+test_that 'classes that are numbered otherwise are refused, not scored' '
+    for i in 1 2 3 4 5 6; do printf "%s\n" "a,1,2,$i,4" "b,$i,2,1,0" "c,4,4,4,$i"; done >three.csv
+    grep -v ^a three.csv >two.csv
+    sc-import -q three.csv -o three.npy
+    sc-import -q two.csv -o two.npy
+    fails 1 "in three.npy; sc-import --classes-from" \
+        sc-eval -n "cnn depth=1" --steps 2 three.npy two.npy
+    sc-import -q two.csv --classes-from three.npy -o two.npy
+    sc-eval -q -n "cnn depth=1" --steps 2 --seeds 1 three.npy two.npy | grep "^mean"
+'
 finish

@@ -26,7 +26,7 @@ test_that 'by default the set carries views for any model, and it is said how go
     test "$(sc-info --json any.npy | json views)" = 300
     sc-expand -q any.npy | sc-info --json | grep -q "\"count\": 303,"
     grep -E "accuracy on held-out series: plain students of the result [0-9.]+ %, students of as many random series [0-9.]+ %, teacher of all data [0-9.]+ %" said
-    grep -E "next: sc-expand any.npy" said
+    grep "for any program: sc-expand any.npy | sc-export -o any-expanded.npz" said
     grep -E "^\+ sc-eval .*  # ([0-9]+) of \1\$" said # the last one
     test ! -e any.slp
     # The views fit the series in the scale of the set as they did when the teacher saw them.
@@ -294,6 +294,31 @@ test_that 'a long training continues from its checkpoint' '
     test -z "$(ls slow | grep ckpt)"
     shapecond -q --plain train.npy --spc 1 --steps 3000 --views 20 --no-score -o fast.npy
     cmp slow.npy fast.npy
+'
+test_that 'a folder is used by one run at a time, and what is read counts, however it is named' '
+    flock whole sleep 2 &
+    sleep 0.3
+    fails 1 "another run of shapecond uses this folder" shapecond train.npy --spc 1 --steps 2 --plain --keep whole -o none
+    wait
+    sc-gen -q cbf -n 30 -L 32 -o labelled.npy
+    head -c 3968 labelled.npy >x.npy
+    tail -c +3969 labelled.npy | head -c 248 >y.npy
+    shapecond x.npy --import "--labels=y.npy" --spc 1 --steps 2 --views 5 --no-score --plain --keep eq -o eq.npy 2>said
+    shapecond x.npy --import "--labels=y.npy" --spc 1 --steps 2 --views 5 --no-score --plain --keep eq -o eq.npy 2>said
+    grep "^+ sc-import.*done before" said
+    { head -c 128 y.npy; tail -c 4 y.npy; tail -c +129 y.npy | head -c 116; } >z.npy
+    mv z.npy y.npy
+    shapecond x.npy --import "--labels=y.npy" --spc 1 --steps 2 --views 5 --no-score --plain --keep eq -o eq.npy 2>said
+    refute grep "^+ sc-import.*done before" said
+    for word in --help "-o evil" --output=evil --version; do
+        fails 2 "cannot pass on" shapecond x.npy --import "$word" --keep eq -o none
+    done
+    # Standard output is written each time.
+    for i in 1 2; do
+        shapecond -q train.npy --spc 1 --steps 2 --views 5 --no-score --plain --keep out -o - >out.$i
+    done
+    test -s out.2
+    cmp out.1 out.2
 '
 test_that 'files that are no datasets are imported' '
     sc-export -q train.npy -o own.tsv

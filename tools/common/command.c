@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/prctl.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
@@ -52,6 +53,19 @@ static void end_active(void)
         command_end(active);
 }
 
+/* Two runs in one folder would take each other's files.  Held until the process ends; a file system
+ * without locks has none. */
+static void lock_folder(struct command_runner *runner, const char *folder)
+{
+    int descriptor = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+
+    if (descriptor < 0)
+        cli_check(error_system(folder));
+    if (flock(descriptor, LOCK_EX | LOCK_NB) && errno == EWOULDBLOCK)
+        cli_check(error_make("%s: another run of shapecond uses this folder", folder));
+    runner->lock = descriptor;
+}
+
 void command_begin(struct command_runner *runner, const char *folder,
                    const struct cli_common *common)
 {
@@ -62,6 +76,7 @@ void command_begin(struct command_runner *runner, const char *folder,
         runner->folder = command_name(runner, folder);
         if (mkdir(folder, 0777) && errno != EEXIST)
             cli_check(error_system(folder));
+        lock_folder(runner, folder);
         command_log_open(&runner->log, runner->folder);
         return;
     }
@@ -80,6 +95,8 @@ void command_end(struct command_runner *runner)
         cli_warn("%s: this temporary folder could not be removed", folder->path);
     folder_free(&runner->temporary);
     command_log_close(&runner->log);
+    if (runner->lock > 0)
+        close(runner->lock);
     for (size_t i = 0; i < runner->name_count; i++)
         free(runner->names[i]);
     free(runner->names);

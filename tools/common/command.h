@@ -10,6 +10,7 @@ struct command_runner {
     const char *folder;      /* of the files between the programs */
     struct folder temporary; /* that folder, unless the user named one */
     struct command_log log;  /* of that which the user named */
+    int lock;                /* on it, 0: none */
     const struct cli_common *common;
     bool counting;        /* commands are only counted */
     size_t total, number; /* how many there will be; this one's */

@@ -61,7 +61,9 @@ void command_log_key(const char *program, const char *const *words, char key[DIG
             words++;
             digest_add(&digest, *words, strlen(*words) + 1);
         } else {
-            add_file(&digest, *words);
+            const char *equals = **words == '-' ? strchr(*words, '=') : NULL;
+
+            add_file(&digest, equals ? equals + 1 : *words);
         }
     }
     digest_finish(&digest, key);
@@ -84,6 +86,13 @@ static size_t add_parts(struct digest *digest, const char *prefix)
     return found;
 }
 
+/* Standard output and devices keep nothing. */
+static bool is_stream(const char *path)
+{
+    return strcmp(path, "-") == 0 || strncmp(path, "/dev/", 5) == 0 ||
+           strncmp(path, "/proc/", 6) == 0;
+}
+
 /* The digest of all files that the command writes; false if it writes none or one is missing. */
 static bool written_files(const char *const *words, char written[DIGEST_TEXT])
 {
@@ -95,6 +104,8 @@ static bool written_files(const char *const *words, char written[DIGEST_TEXT])
     for (; words[0] && words[1]; words++) {
         if (!names_output(words[0]) || strcmp(words[0], "--checkpoint") == 0)
             continue;
+        if (is_stream(words[1]))
+            return false;
         if (!(split ? add_parts(&digest, words[1]) > 0 : add_file(&digest, words[1])))
             return false;
         files++;
