@@ -4,8 +4,9 @@
 #   make demo               the main job on generated data
 #   make main-table         the paper's main table on DATA=FOLDER, beside its figures; make show-main-table
 #                           prints what is there; others: ablations efficiency shapelet-table nas unroll
-#                           views-table bytes-table cross-table transformer-table (pipelines/README)
+#                           views-table bytes-table cross-table transformer-table archive-accuracy (pipelines/README)
 #   make install            PREFIX=/usr/local DESTDIR=    make uninstall
+#   make deb                a Debian package, build/shapecond_VERSION_ARCHITECTURE.deb
 #   make clean
 #
 #   make check              all tests; TESTS='test_npy import' only these
@@ -13,6 +14,7 @@
 #   make check-clang        everything compiled by clang, and the unit tests
 #   make check-asan         all tests under AddressSanitizer and UBSan           make check-asan-unit
 #   make check-faults       every program with calls that fail, and killed at every call
+#   make check-resume       shapecond stopped at ten random moments: same bytes, no stage done twice
 #   make check-mutants      the tests against a thousand mistakes in the sources (tests/mutants/run.sh)
 #   make check-tsan         unit tests and threaded programs under ThreadSanitizer
 #   make check-environments all tests with signals ignored, other locales, umasks, time zones ...
@@ -31,6 +33,11 @@
 # printed.  PACKAGES= does not look for them.
 
 VERSION := 0.1.0
+
+# These goals compile on all cores unless -j says otherwise.
+ifeq ($(MAKELEVEL)$(filter -j%,$(MAKEFLAGS))$(filter-out all check demo deb install,$(MAKECMDGOALS)),0)
+MAKEFLAGS += -j$(shell nproc)
+endif
 
 PREFIX ?= /usr/local
 BINDIR ?= $(PREFIX)/bin
@@ -55,7 +62,7 @@ ALL_CFLAGS += -Werror
 endif
 LIBS = -lsodium -lkissfft-float -lzip -lm -ldl -pthread
 
-# ---- What there is: every file in its folder is found by itself ----
+# ---- Sources: found by wildcard; a new file needs no entry ----
 
 MACHINE := $(shell $(CC) -dumpmachine)
 NPY_SOURCES := $(wildcard formats/npy-c/*.c)
@@ -93,7 +100,7 @@ endif
 CUDA_SOURCES := $(wildcard cuda/*.cu)
 CUDA_SO := $(BUILD)/lib/libshapecond-cuda.so
 # Machine code for the oldest GPU of each generation from 7.0 on that nvcc knows, which the others of
-# it run, too, and for the newest; for those to come what the driver can translate.
+# that generation run as well, and for the newest; for later GPUs, PTX that the driver translates.
 CUDA_ARCHITECTURES ?= $(shell $(NVCC) --list-gpu-arch | sed 's/compute_//' | sort -n | \
                         awk '$$1 >= 70 { last = $$1; if (!seen[int($$1 / 10)]++) print shown = $$1 } \
                              END { if (last != shown) print last }')
@@ -111,7 +118,7 @@ INTERFACE = $(eval INTERFACE := $(shell cat $$($(CC) -MM -I. -Ilib lib/device/de
               sed 's/^[^:]*://;s/\\$$//') | cksum | cut -d' ' -f1))$(INTERFACE)
 PLUGIN_FLAGS = -DSHAPECOND_INTERFACE='"$(VERSION)-$(INTERFACE)"'
 
-# The same sources for the processor, with a CUDA that is none (tests only).  Kernels say themselves which
+# The same sources against a fake CUDA that runs on the processor (tests only).  Kernels say themselves which
 # products are fused with sums.
 FAKE_SOURCES := $(wildcard tests/fake_cuda/*.cpp)
 FAKE_SO := $(BUILD)/tests/libshapecond-cuda-fake.so
@@ -159,6 +166,7 @@ PACKAGES_clang := clang libclang-rt-dev
 PACKAGES_lint := clang-format cppcheck shellcheck
 PACKAGES_environments := locales
 PACKAGES_bare := mmdebstrap
+PACKAGES_deb := dpkg-dev lintian
 PACKAGES_arm64 := g++-aarch64-linux-gnu gcc-aarch64-linux-gnu mmdebstrap qemu-user
 
 # The lists that a goal needs.  Goals not named here: build, and check if they run or make tests.
@@ -168,6 +176,7 @@ LISTS_fuzz := build clang
 LISTS_check-clang := build check clang
 LISTS_check-environments := build check environments
 LISTS_check-bare := bare
+LISTS_deb := build deb
 LISTS_bare-roots := bare
 LISTS_check-arm64 := arm64
 LISTS_help := none
@@ -209,6 +218,7 @@ $(BUILD)/obj/formats/npy-c/%.o: ALL_CFLAGS += -fPIC
 $(BUILD)/obj/%_avx2.o: ALL_CFLAGS += -mavx2 -mfma -ffp-contract=fast
 # Products are rounded before they are added: clang would fuse them where the processor can.
 $(BUILD)/obj/lib/shapelets/distance_generic.o $(BUILD)/obj/lib/views/view.o: ALL_CFLAGS += -ffp-contract=off
+$(BUILD)/obj/lib/nn/kernels_update_%.o: ALL_CFLAGS += -ffp-contract=off
 # Unrolled vector code: with sanitizers the optimiser would work on it for many minutes.
 $(BUILD)/obj/lib/nn/kernels_%.o: FILE_CFLAGS = $(KERNEL_CFLAGS)
 $(BUILD)/obj/lib/device/%.o: FILE_CFLAGS = $(PLUGIN_FLAGS)
@@ -272,7 +282,10 @@ $(FAKE_SO): $(patsubst %,$(BUILD)/fake/%.o,$(CUDA_SOURCES) $(FAKE_SOURCES))
 $(BUILD)/bin/%: $(BUILD)/obj/tools/%.o $(call objects,$(COMMON_SOURCES)) $(SC_LIB) $(NPY_LIB)
 	$(say) LD $@
 	@mkdir -p $(@D)
-	$(run)$(CC) $(CFLAGS) $(LDFLAGS) -Wl,--as-needed -o $@ $^ $(LIBS)
+	$(run)$(CC) $(CFLAGS) $(LDFLAGS) -Wl,--as-needed -o $@ $(filter %.o,$^) $(filter %.a,$^) $(LIBS)
+
+# A program that takes more than one screen has a folder of its name.
+$(BUILD)/bin/shapecond: $(call objects,$(wildcard tools/shapecond/*.c))
 
 $(BUILD)/tests/%: $(BUILD)/obj/tests/unit/%.o $(call objects,$(SUPPORT_SOURCES)) $(SC_LIB) $(NPY_LIB)
 	$(say) LD $@
@@ -297,7 +310,7 @@ $(BUILD)/bench/%: $(BUILD)/obj/tests/bench/%.o $(SC_LIB) $(NPY_LIB)
 	@mkdir -p $(@D)
 	$(run)$(CC) $(CFLAGS) $(LDFLAGS) -Wl,--as-needed -o $@ $^ $(LIBS) -lopenblas
 
-# What each object was made of.
+# What each object depends on.
 -include $(wildcard $(patsubst %.c,$(BUILD)/obj/%.d,$(wildcard formats/*.c formats/*/*.c lib/*/*.c tools/*.c tools/*/*.c \
                                                       tests/*/*.c tests/*/*/*.c)) \
                     $(CUDA_SOURCES:%.cu=$(BUILD)/obj/%.d) \
@@ -312,6 +325,10 @@ check: all $(UNITS) $(FAKE_SO) $(FAULTS)
 .PHONY: check-faults
 check-faults: all $(FAULTS) $(BUILD)/tests/test_guide_command
 	@tests/faults/run.sh $(BUILD) $(FAULT_OPTIONS)
+
+.PHONY: check-resume
+check-resume: all
+	@tests/resume.sh $(BUILD)
 
 # The last commit, whose time is that of all files in the archive.
 DIST := shapecond-$(VERSION)
@@ -329,10 +346,17 @@ check-dist: dist | $(HAVE_PACKAGES)
 	@tar xzf $(BUILD)/$(DIST).tar.gz -C $(BUILD)/dist
 	@+env -u MAKEFLAGS -u MAKEOVERRIDES $(MAKE) --no-print-directory -C $(BUILD)/dist/$(DIST) check BUILD=build CUDA=$(CUDA) TESTS='$(TESTS)'
 
-demo: all
-	@PATH="$(abspath $(BUILD))/bin:$$PATH" $(MAKE) --no-print-directory -f pipelines/demo.mk RUN=$(BUILD)/demo
+# lintian finds nothing, and says so by its exit status.
+.PHONY: deb
+deb: all
+	@+tools/packaging/deb.sh $(BUILD) $(VERSION)
+	@lintian --allow-root --fail-on error,warning $(BUILD)/shapecond_$(VERSION)_*.deb
 
-TABLES := main-table ablations efficiency shapelet-table nas unroll views-table bytes-table cross-table transformer-table
+# The programs alone: no plug-in for GPUs.  Its stages run one after another.
+demo: $(TOOLS)
+	@PATH="$(abspath $(BUILD))/bin:$$PATH" MAKEFLAGS= $(MAKE) --no-print-directory -f pipelines/demo.mk RUN=$(BUILD)/demo
+
+TABLES := main-table ablations efficiency shapelet-table nas unroll views-table bytes-table cross-table transformer-table archive-accuracy
 .PHONY: $(TABLES) $(TABLES:%=show-%)
 $(TABLES) $(TABLES:%=show-%): all
 	@PATH="$(abspath $(BUILD))/bin:$$PATH" $(MAKE) --no-print-directory -f pipelines/$(@:show-%=%).mk \
@@ -400,7 +424,7 @@ bench: $(addprefix bench-,$(BENCH_NAMES))
 $(addprefix bench-,$(BENCH_NAMES)): bench-%: all $(BENCHES)
 	@LC_ALL=C tests/bench/$*.sh $(BUILD)
 
-# Fuzzers are linked with everything compiled anew by clang: with the sanitizers, which find more in
+# Fuzzers are linked with everything compiled again by clang: with the sanitizers, which find more in
 # an execution, and without them, which makes many more executions.
 CLANG ?= clang
 FUZZ_SECONDS ?= 600
@@ -431,7 +455,7 @@ lint: | $(HAVE_PACKAGES)
 	$(say) LINT 'mandoc'
 	$(run)mandoc -T lint -W warning $(MAN_PAGES)
 	$(say) LINT 'shellcheck'
-	$(run)shellcheck -x $$(find tests pipelines -name '*.sh') .ci/run
+	$(run)shellcheck -x $$(find tests pipelines tools -name '*.sh') .ci/run
 	$(say) LINT 'cppcheck'
 	$(run)cppcheck --quiet --std=c11 --enable=warning,performance,portability --inline-suppr \
 	  --error-exitcode=1 --suppress=missingIncludeSystem \

@@ -15,8 +15,8 @@
  * cuDNN is asked for its algorithms in the order that it expects to be fastest, which depends on
  * nothing but the shapes and the GPU; the first that always gives the same bits is taken.  TF32 is
  * not used.  Where cuDNN has nothing to offer for a shape, cuBLAS multiplies tap by tap; and so it
- * does for causal convolutions, which have no halo where their taps lie apart. */
-#include "device.h"
+ * does for causal convolutions, which have no halo where they are dilated. */
+#include "plugin.h"
 
 /* Statuses are sorted into thousands since then (is_supported). */
 static_assert(CUDNN_MAJOR >= 9, "shapecond needs cuDNN 9 or later");
@@ -26,11 +26,6 @@ enum {
     MOST_PLANS = 4096,
     PRODUCT_BYTES = 512 << 20, /* of scratch memory at most */
 };
-
-static size_t round_up(size_t value)
-{
-    return (value + BACKEND_CHANNELS - 1) / BACKEND_CHANNELS * BACKEND_CHANNELS;
-}
 
 static size_t taps_of(const struct conv1d_shape *shape)
 {
@@ -168,11 +163,18 @@ KERNEL add_column_sums_kernel(size_t parts, size_t columns, const double *partia
     }
 }
 
+void cuda_delay(size_t count, size_t steps, size_t columns, size_t delay, const float *in,
+                size_t in_sample, float *out)
+{
+    LAUNCH(delay_kernel, across(columns, steps, count), dim3(WIDE, HIGH), count, steps, columns,
+           delay, in, in_sample, out);
+}
+
 /* ---- Panels ---- */
 
 static size_t panel(const struct conv1d_shape *shape)
 {
-    return round_up(shape->output_stride) +
+    return backend_stride(shape->output_stride) +
            taps_of(shape) * shape->input_stride * shape->output_stride;
 }
 
@@ -187,7 +189,7 @@ static void pack(const struct conv1d_shape *shape, const float *weight, const fl
         LAUNCH(pack_bias_kernel, along(outs), LINE, outs, bias ? shape->outputs : 0, bias, forward);
         LAUNCH(pack_kernel, across(ins, outs * taps, 1), dim3(WIDE, HIGH), outs, taps, ins,
                shape->outputs, shape->inputs, of_output, of_input, false, empty, weight,
-               forward + round_up(outs));
+               forward + backend_stride(outs));
     }
     if (!backward)
         return;
@@ -459,8 +461,7 @@ static void add_weights_causally(const struct conv1d_shape *shape, size_t count,
 
         if (delay >= steps)
             continue;
-        LAUNCH(delay_kernel, across(ins, steps, count), dim3(WIDE, HIGH), count, steps, ins, delay,
-               x, shape->input_sample, delayed);
+        cuda_delay(count, steps, ins, delay, x, shape->input_sample, delayed);
         CUBLAS(cublasSgemm(cuda_cublas(), CUBLAS_OP_N, CUBLAS_OP_T, (int)ins, (int)outs,
                            (int)(count * steps), &one, delayed, (int)ins, dy, (int)outs, &one,
                            dw + (k + empty) * ins, (int)(taps * ins)));
@@ -469,8 +470,8 @@ static void add_weights_causally(const struct conv1d_shape *shape, size_t count,
 
 /* ---- Functions ---- */
 
-/* out = rows of in x weights^T, both (., ins): row-major products told to cuBLAS, which counts
- * columns first, as those of the transposed matrices. */
+/* out = rows of in x weights^T, both (., ins): row-major products for cuBLAS, which is
+ * column-major, as products of the transposed matrices. */
 static void multiply(const struct conv1d_shape *shape, size_t rows, const float *in,
                      const float *weights, float *out)
 {
@@ -481,7 +482,7 @@ static void multiply(const struct conv1d_shape *shape, size_t rows, const float 
                        in, (int)shape->input_stride, &one, out, (int)shape->output_stride));
 }
 
-/* (count, steps + 2 halo, stride) of samples that lie `sample` floats apart, from the first real
+/* (count, steps + 2 halo, stride) of samples at a distance of `sample` floats, from the first real
  * step on, as one dense array that begins with the halo: itself, or a copy.  NULL if there is no
  * memory. */
 static const float *dense(size_t count, size_t steps, size_t halo, size_t stride, size_t sample,
@@ -516,7 +517,7 @@ static void forward(const struct conv1d_shape *shape, size_t count, const float 
 {
     size_t steps = shape->steps, rows = count * steps, halo = halo_of(shape);
     size_t ins = shape->input_stride, outs = shape->output_stride;
-    const float *weights = panel_ + round_up(outs);
+    const float *weights = panel_ + backend_stride(outs);
     struct product product = {false, count, steps + 2 * halo, steps, taps_of(shape), 0, ins, outs};
     const float *x = is_causal(shape)
                          ? in
@@ -562,16 +563,16 @@ static void backward_input(const struct conv1d_shape *shape, size_t count, const
     done(count, steps * ins, shape->input_gradient_sample, dx, add, din);
 }
 
-static void add_bias_gradient(size_t rows, size_t columns, const float *dout, float *dbias)
+void cuda_add_columns(size_t rows, size_t columns, const float *x, float *to)
 {
     dim3 grid((unsigned)((columns + WIDE - 1) / WIDE), blocks_of(rows, HIGH * 32, 256));
     double *partial = (double *)cuda_scratch(SCRATCH_SUMS, grid.y * columns * sizeof *partial);
 
     if (!partial)
         return;
-    LAUNCH(column_sums_kernel, grid, dim3(WIDE, HIGH), rows, columns, dout, partial);
+    LAUNCH(column_sums_kernel, grid, dim3(WIDE, HIGH), rows, columns, x, partial);
     LAUNCH(add_column_sums_kernel, along(columns), LINE, (size_t)grid.y, columns,
-           (const double *)partial, dbias);
+           (const double *)partial, to);
 }
 
 static void backward_weight(const struct conv1d_shape *shape, size_t count, const float *in,
@@ -599,7 +600,7 @@ static void backward_weight(const struct conv1d_shape *shape, size_t count, cons
     else
         add_weights(&product, x, dy, to);
     if (bias) /* the halo adds nothing */
-        add_bias_gradient(count * width, outs, dy, to + taps * ins * outs);
+        cuda_add_columns(count * width, outs, dy, to + taps * ins * outs);
 }
 
 void cuda_fill_convolutions(struct backend *backend)

@@ -46,7 +46,7 @@ enum {
     MOST_LINES = 1 << 20, /* blocks along x */
 };
 
-/* At most so many; the kernel goes round. */
+/* At most this number; the kernel loops over the rest. */
 static inline unsigned blocks_of(size_t items, size_t each, size_t most)
 {
     size_t blocks = (items + each - 1) / each;

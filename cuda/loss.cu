@@ -2,7 +2,7 @@
  * that adds up the samples in an order of its own.  They are computed here, and not on the host
  * from a copy of the logits, so that a step never waits for the host and can be captured as a
  * whole. */
-#include "device.h"
+#include "plugin.h"
 
 /* What the kernels work on. */
 struct loss_call {

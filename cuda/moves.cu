@@ -1,5 +1,5 @@
 /* Moving data, and the steps of optimisers: everything that goes along arrays. */
-#include "device.h"
+#include "plugin.h"
 
 #include <float.h>
 

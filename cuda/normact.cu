@@ -20,10 +20,10 @@ KERNEL join_moments_kernel(struct normact_call call, const double *total)
             double sum = total[NORMACT_SUM_A * shape->stride + c];
             double squares = total[NORMACT_SUM_B * shape->stride + c];
             double *mean = seen + shape->stride, *deviation = mean + shape->stride;
-            double apart = call.z[c] + sum / n - *mean;
+            double delta = call.z[c] + sum / n - *mean;
 
-            *deviation += squares - sum * sum / n + apart * apart * before * n / all;
-            *mean += apart * n / all;
+            *deviation += squares - sum * sum / n + delta * delta * before * n / all;
+            *mean += delta * n / all;
             *seen = all;
         }
     }
@@ -51,12 +51,13 @@ DEVICE void join_blocks(const struct normact_call *call, size_t c)
 
     for (size_t block = 0; block < normact->blocks; block++) {
         const double *seen = normact->moments + block * NORMACT_MOMENTS * stride + c;
-        double n = seen[0], apart = seen[stride] - mean;
+        double n = seen[NORMACT_COUNT * stride];
+        double delta = seen[NORMACT_BLOCK_MEAN * stride] - mean;
 
         if (n == 0)
             continue;
-        deviation += seen[2 * stride] + apart * apart * count * n / (count + n);
-        mean += apart * n / (count + n);
+        deviation += seen[NORMACT_BLOCK_SQUARES * stride] + delta * delta * count * n / (count + n);
+        mean += delta * n / (count + n);
         count += n;
     }
     row_of(call, 0, NORMACT_BATCH_MEAN)[c] = (float)mean;

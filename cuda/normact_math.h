@@ -5,7 +5,7 @@
 #ifndef SC_CUDA_NORMACT_MATH_H
 #define SC_CUDA_NORMACT_MATH_H
 
-#include "device.h"
+#include "plugin.h"
 
 /* What a kernel works on. */
 struct normact_call {

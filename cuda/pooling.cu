@@ -1,6 +1,6 @@
-/* Pooling of all steps to one: a thread for each channel of a sample.  Maxima of three steps: one
- * for each step, too. */
-#include "device.h"
+/* Pooling of all steps to one: a thread for each channel of a sample.  Maxima of three steps: also
+ * a thread for each step. */
+#include "plugin.h"
 
 KERNEL pool_mean_kernel(struct pool_shape shape, size_t count, const float *in, float *out)
 {

@@ -9,8 +9,8 @@
  * their sums; then threads for each candidate and series take the least of the differences.  The
  * sums are the same additions in the same order, so the distances have the same bits, and the pool
  * is the same whatever device it was found on.  Every thread of the host has a stream of its own,
- * so that copies of one go on while another computes. */
-#include "device.h"
+ * so that copies of one overlap with computation of another. */
+#include "plugin.h"
 
 #include <float.h>
 #include <stdlib.h>
@@ -395,7 +395,7 @@ KERNEL settle_kernel(struct distance_call call)
     }
 }
 
-/* What is in doubt is summed up anew, each place on its own (direct_least in distance.c). */
+/* What is in doubt is summed again, each place on its own (direct_least in distance.c). */
 KERNEL direct_kernel(struct distance_call call, size_t half, double doubt)
 {
     THREADS

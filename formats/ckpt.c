@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "base/digest.h"
+#include "base/file.h"
 #include "base/output.h"
 
 static const char magic[] = "shapecond checkpoint ";
@@ -28,7 +29,7 @@ struct error *ckpt_look(const char *path, bool *found)
     return NULL;
 }
 
-/* Bytes of a file with so many records. */
+/* Bytes of a file with `count` records. */
 static size_t size_with(const struct ckpt *ckpt, size_t count)
 {
     return ckpt->header_size + count * (ckpt->record_size + DIGEST_LINE);
@@ -74,8 +75,9 @@ static struct error *make_header(struct ckpt *ckpt, const struct ckpt_run *run)
     return NULL;
 }
 
-/* Whether the header of a file, which need not be that of this run, is as it was written. */
-static bool is_whole(const char *bytes, size_t size)
+/* Bytes of the header of a file, which need not be that of this run; 0 if it is not as it was
+ * written. */
+static size_t whole_header(const char *bytes, size_t size)
 {
     char line[DIGEST_LINE];
     struct digest digest;
@@ -84,11 +86,11 @@ static bool is_whole(const char *bytes, size_t size)
     for (size_t lines = 0; text < size && lines < HEADER_LINES; text++)
         lines += bytes[text] == '\n';
     if (size - text < DIGEST_LINE)
-        return false;
+        return 0;
     digest_start(&digest);
     digest_add(&digest, bytes, text);
     digest_line(&digest, line);
-    return memcmp(bytes + text, line, DIGEST_LINE) == 0;
+    return memcmp(bytes + text, line, DIGEST_LINE) == 0 ? text + DIGEST_LINE : 0;
 }
 
 /* What follows the word on the next line, fit for a message; NULL if it has another word. */
@@ -120,7 +122,7 @@ static struct error *explain(const struct ckpt *ckpt, const struct ckpt_run *run
     if (strncmp(bytes + sizeof magic - 1, version, sizeof version - 1) != 0)
         return error_make("a checkpoint of another version of shapecond, or damaged: remove it to "
                           "start from the beginning");
-    if (!is_whole(bytes, size))
+    if (!whole_header(bytes, size))
         return damaged(ckpt, "the digest of its header is wrong");
     kind = next_line(&rest, "kind ");
     if (!kind || !next_line(&rest, "run ") || !(by = next_line(&rest, "by ")))
@@ -278,6 +280,34 @@ struct error *ckpt_read(const char *path, const struct ckpt_run *run, unsigned c
         *state = NULL;
     }
     return error_in(path, error);
+}
+
+struct error *ckpt_is_damaged(const char *path, bool *is_damaged)
+{
+    struct ckpt ckpt = {.path = path};
+    unsigned char *bytes;
+    char line[DIGEST_LINE];
+    struct digest digest;
+    size_t size;
+    bool found;
+
+    *is_damaged = false;
+    TRY(ckpt_look(path, &found));
+    if (!found)
+        return NULL;
+    TRY(file_read(path, &bytes, &size));
+    ckpt.header = (char *)bytes;
+    ckpt.header_size = whole_header(ckpt.header, size < MOST_HEADER ? size : MOST_HEADER);
+    *is_damaged = true;
+    if (ckpt.header_size && size - ckpt.header_size >= DIGEST_LINE) {
+        ckpt.record_size = size - ckpt.header_size - DIGEST_LINE;
+        begin_record(&ckpt, &digest);
+        digest_add(&digest, bytes + ckpt.header_size, ckpt.record_size);
+        digest_line(&digest, line);
+        *is_damaged = memcmp(bytes + size - DIGEST_LINE, line, DIGEST_LINE) != 0;
+    }
+    free(bytes);
+    return NULL;
 }
 
 /* ---- Records of one size ---- */

@@ -1,4 +1,4 @@
-/* Checkpoints: what an interrupted run is continued from.
+/* Checkpoints: what an interrupted run resumes from.
  *
  *     shapecond checkpoint 1
  *     kind training                          of the run
@@ -10,7 +10,7 @@
  * A record is bytes of the run; its digest, a line of its own, covers the header, the number of the
  * record and the record, so that no part of a file can be changed, moved or cut off unnoticed.
  *
- * A run keeps its state in one record and writes the file anew each time (ckpt_write), or adds a
+ * A run keeps its state in one record and rewrites the file each time (ckpt_write), or adds a
  * record of fixed size for each part that it has finished (ckpt_add).  Either way everything is on
  * the disk when the function returns.  Only the last record that was added can be incomplete, by a
  * kill in the middle of the write: the next one overwrites it.  Anything else that is not as it was
@@ -48,6 +48,9 @@ struct error *ckpt_write(const char *path, const struct ckpt_run *run,
 /* The only record, malloc'ed; *state is NULL if there is no such file. */
 struct error *ckpt_read(const char *path, const struct ckpt_run *run, unsigned char **state,
                         size_t *size) MUST_CHECK;
+
+/* Whether the file is there and is, of whatever run, not as ckpt_write wrote it. */
+struct error *ckpt_is_damaged(const char *path, bool *is_damaged) MUST_CHECK;
 
 /* A file of records of the same size. */
 struct ckpt {

@@ -1,11 +1,14 @@
 /* A recipe is a row of numbers, so that it costs few bytes and NumPy reads it at a glance:
  *
- *     version 1, N, seed, shift, crop, warp, gain, mix, cut, bits, step, CRC-32 of the codes
+ *     version, N, seed, shift, crop, warp, gain, mix, cut, bits, step, CRC-32 of the codes
  *
+ * Codes of version 1 are those of the M views; of version 2, those of the N series and then of the
+ * views, in place of soft labels of the series.
  * N and the checksum tell that the codes belong to these series and are undamaged. */
 #include "formats/dataset-views.h"
 
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/checksum.h"
@@ -25,7 +28,7 @@ enum {
     CHECKSUM,
     NUMBERS,
 };
-enum { THIS_VERSION = 1 };
+enum { LABELS_VIEWS = 1, LABELS_SERIES = 2 }; /* versions */
 
 /* The range of each number of a recipe. */
 static const struct {
@@ -71,9 +74,9 @@ struct error *views_take_recipe(const struct npy_array *array, struct dataset *d
     const double *numbers = array->data;
     struct dataset_views *views = &dataset->views;
 
-    if (array->count >= 1 && numbers[VERSION] > THIS_VERSION)
-        return error_make("views of version %g; this program reads version %d", numbers[VERSION],
-                          THIS_VERSION);
+    if (array->count >= 1 && numbers[VERSION] > LABELS_SERIES)
+        return error_make("views of version %g; this program reads versions up to %d",
+                          numbers[VERSION], LABELS_SERIES);
     if (array->count != NUMBERS)
         return error_make("damaged views: a recipe has %d numbers, not %zu", (int)NUMBERS,
                           array->count);
@@ -91,6 +94,7 @@ struct error *views_take_recipe(const struct npy_array *array, struct dataset *d
     views->bits = (unsigned)numbers[BITS];
     views->step = numbers[STEP];
     views->checksum = (uint32_t)numbers[CHECKSUM];
+    views->labels_series = numbers[VERSION] == LABELS_SERIES;
     return NULL;
 }
 
@@ -100,18 +104,37 @@ struct error *views_take_codes(struct npy_array *array, struct dataset *dataset)
 
     if (views->bits == 0)
         return error_make("codes of views without their recipe");
-    if (array->count == 0)
+    if (array->count == 0 || (views->labels_series && array->shape[0] <= dataset->count))
         return error_make("damaged views: no codes");
     if (checksum_crc32(array->data, array->count) != views->checksum)
         return error_make("damaged views: the checksum of the codes does not match");
-    views->count = array->shape[0];
+    views->count = array->shape[0] - (views->labels_series ? dataset->count : 0);
     views->storage = *array;
     views->codes = array->data;
     memset(array, 0, sizeof *array);
     return NULL;
 }
 
-struct error *views_check(const struct dataset *dataset)
+/* Soft labels from the codes of the series, which come before those of the views. */
+static struct error *decode_series(struct dataset *dataset)
+{
+    struct dataset_views *views = &dataset->views;
+    size_t classes = dataset->classes, row = views_row(classes, views->bits);
+    float *logits = calloc(dataset->count, classes * sizeof *logits);
+    struct error *error;
+
+    if (!logits)
+        return error_memory("soft labels");
+    for (size_t i = 0; i < dataset->count; i++)
+        views_decode(views->codes + i * row, classes, views->bits, views->step,
+                     logits + i * classes);
+    views->codes += dataset->count * row;
+    error = dataset_set_soft(dataset, logits);
+    free(logits);
+    return error;
+}
+
+struct error *views_check(struct dataset *dataset)
 {
     const struct dataset_views *views = &dataset->views;
 
@@ -124,7 +147,9 @@ struct error *views_check(const struct dataset *dataset)
                           "%zu",
                           views->storage.shape[1], dataset->classes,
                           views_row(dataset->classes, views->bits));
-    return NULL;
+    if (views->labels_series && dataset->soft)
+        return error_make("damaged views: soft labels twice, as floats and as codes");
+    return views->labels_series ? decode_series(dataset) : NULL;
 }
 
 void views_drop(struct dataset *dataset)
@@ -143,21 +168,83 @@ struct error *dataset_new_views(struct dataset *dataset, size_t count, unsigned 
     npy_array_free(&views->storage);
     memset(views, 0, sizeof *views);
     if (npy_array_new(&views->storage, NPY_UINT, 1, 2, shape, &error))
-        return error_make("%s", error.message);
+        return dataset_npy_error(&error);
     views->codes = views->storage.data;
     views->count = count;
     views->bits = bits;
     return NULL;
 }
 
+void views_encode(const float *logits, size_t classes, unsigned bits, double step, uint8_t *row)
+{
+    double codes = bits == 4 ? 15 : 255;
+    float most = logits[0];
+
+    for (size_t v = 1; v < classes; v++)
+        most = logits[v] > most ? logits[v] : most;
+    memset(row, 0, views_row(classes, bits));
+    for (size_t v = 0; v < classes; v++) {
+        double below = step > 0 ? (double)(most - logits[v]) / step : 0;
+        unsigned code = (unsigned)fmin(floor(below + 0.5), codes);
+
+        if (bits == 4)
+            row[v / 2] = (uint8_t)(row[v / 2] | code << (v % 2 * 4));
+        else
+            row[v] = (uint8_t)code;
+    }
+}
+
+void views_decode(const uint8_t *row, size_t classes, unsigned bits, double step, float *logits)
+{
+    for (size_t v = 0; v < classes; v++) {
+        unsigned code = bits == 4 ? row[v / 2] >> (v % 2 * 4) & 15 : row[v];
+
+        logits[v] = (float)(-step * (double)code);
+    }
+}
+
+bool views_hold_soft(const struct dataset *dataset)
+{
+    int32_t most = -1;
+
+    for (size_t i = 0; i < dataset->count; i++)
+        most = dataset->y[i] > most ? dataset->y[i] : most;
+    return dataset->views.count && dataset->soft &&
+           (dataset->names || (size_t)most + 1 == dataset->classes);
+}
+
+/* The codes of the series, if they have soft labels, then those of the views. */
+static struct error *write_codes(FILE *stream, const struct dataset *dataset, double *row)
+{
+    const struct dataset_views *views = &dataset->views;
+    size_t bytes = views_row(dataset->classes, views->bits);
+    size_t series = views_hold_soft(dataset) ? dataset->count : 0, numbers = NUMBERS;
+    const size_t shape[] = {series + views->count, bytes};
+    struct npy_array codes;
+    struct npy_error error;
+    uint8_t *next;
+    int failed;
+
+    if (npy_array_new(&codes, NPY_UINT, 1, 2, shape, &error))
+        return dataset_npy_error(&error);
+    next = codes.data;
+    for (size_t i = 0; i < series; i++, next += bytes)
+        views_encode(dataset->soft + i * dataset->classes, dataset->classes, views->bits,
+                     views->step, next);
+    memcpy(next, views->codes, views->count * bytes);
+    row[CHECKSUM] = checksum_crc32(codes.data, codes.count);
+    failed = npy_write_data(stream, NPY_FLOAT, 8, 1, &numbers, row, &error) ||
+             npy_write(stream, &codes, &error);
+    npy_array_free(&codes);
+    return failed ? dataset_npy_error(&error) : NULL;
+}
+
 struct error *views_write(FILE *stream, const struct dataset *dataset)
 {
     const struct dataset_views *views = &dataset->views;
     const struct view_recipe *recipe = &views->recipe;
-    const size_t numbers = NUMBERS,
-                 shape[] = {views->count, views_row(dataset->classes, views->bits)};
-    const double row[NUMBERS] = {
-        [VERSION] = THIS_VERSION,
+    double row[NUMBERS] = {
+        [VERSION] = views_hold_soft(dataset) ? LABELS_SERIES : LABELS_VIEWS,
         [SERIES] = (double)dataset->count,
         [SEED] = (double)recipe->seed,
         [SHIFT] = recipe->shift,
@@ -168,13 +255,8 @@ struct error *views_write(FILE *stream, const struct dataset *dataset)
         [CUT] = recipe->cut,
         [BITS] = views->bits,
         [STEP] = views->step,
-        [CHECKSUM] = checksum_crc32(views->codes, shape[0] * shape[1]),
     };
-    struct npy_error error;
 
     TRY(check_numbers(row));
-    if (npy_write_data(stream, NPY_FLOAT, 8, 1, &numbers, row, &error) ||
-        npy_write_data(stream, NPY_UINT, 1, 2, shape, views->codes, &error))
-        return error_make("%s", error.message);
-    return NULL;
+    return write_codes(stream, dataset, row);
 }

@@ -17,11 +17,16 @@ struct error *views_take_recipe(const struct npy_array *array, struct dataset *d
 /* Moves the codes into the dataset. */
 struct error *views_take_codes(struct npy_array *array, struct dataset *dataset) MUST_CHECK;
 
-/* When all arrays are read: recipe, codes, series and classes must fit each other. */
-struct error *views_check(const struct dataset *dataset) MUST_CHECK;
+/* When all arrays are read: recipe, codes, series and classes must fit each other.  Codes of the
+ * series become soft labels. */
+struct error *views_check(struct dataset *dataset) MUST_CHECK;
 
 /* Frees the views, and remembers how many there were. */
 void views_drop(struct dataset *dataset);
+
+/* Whether the soft labels of the series are stored as codes, too: where there are views, and where
+ * names or labels tell the number of classes, which the columns of soft labels would. */
+bool views_hold_soft(const struct dataset *dataset);
 
 struct error *views_write(FILE *stream, const struct dataset *dataset) MUST_CHECK;
 

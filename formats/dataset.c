@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "formats/dataset-levels.h"
 #include "formats/dataset-views.h"
 #include "base/file.h"
 #include "formats/mapped.h"
@@ -12,7 +13,7 @@ enum { STORE_X, STORE_Y, STORE_SOFT, STORE_GROUPS };
 
 /* ---- Reading ---- */
 
-static struct error *from_npy(const struct npy_error *error)
+struct error *dataset_npy_error(const struct npy_error *error)
 {
     struct error *made = error_make("%s", error->message);
 
@@ -37,9 +38,10 @@ static struct error *unexpected(const struct npy_array *array, size_t position)
     npy_type_name(array->kind, array->item_size, type);
     shape_text(array, shape, sizeof shape);
     return error_make(
-        "array %zu of type %s and shape (%s) is none of: labels (N,) and groups (N,) "
+        "array %zu of type %s and shape (%s) is not one of: labels (N,) and groups (N,) "
         "of integers, soft labels (N, V) of floats, class names (V,), notes (), views "
-        "(12,) of float64, codes of views (M, .) of bytes",
+        "(12,) of float64, codes of views (M, .) of bytes, levels (2, N, C, 1) of floats, packing "
+        "(2,) of float64",
         position, type, shape);
 }
 
@@ -49,7 +51,7 @@ static struct error *store(struct npy_array *array, enum npy_kind kind, struct n
     struct npy_error error;
 
     if (npy_convert(array, kind, 4, &error))
-        return from_npy(&error);
+        return dataset_npy_error(&error);
     *slot = *array;
     memset(array, 0, sizeof *array);
     return NULL;
@@ -113,7 +115,7 @@ static struct error *store_texts(const struct npy_array *array, struct dataset *
         return error_make("%zu class names are too many", array->count);
     strings = npy_strings(array, &error);
     if (!strings)
-        return from_npy(&error);
+        return dataset_npy_error(&error);
     if (array->ndim == 1) {
         dataset->names = strings;
         dataset->classes = array->count;
@@ -140,17 +142,16 @@ static struct error *store_array(struct npy_array *array, size_t position, struc
     if ((array->ndim == 1 && text && !dataset->names) ||
         (array->ndim == 0 && text && !dataset->notes))
         return store_texts(array, dataset);
+    if (array->ndim == 4 && array->kind == NPY_FLOAT && !dataset->levels.low)
+        return levels_take(array, dataset);
+    if (levels_is_packing(array) && !dataset->levels.bits)
+        return levels_take_packing(array, dataset);
     if (views_is_recipe(array) && dataset->views.bits == 0)
         return views_take_recipe(array, dataset);
     if (array->ndim == 2 && array->kind == NPY_UINT && array->item_size == 1 &&
         !dataset->views.codes)
         return views_take_codes(array, dataset);
     return unexpected(array, position);
-}
-
-static void add_to_digest(void *digest, const void *bytes, size_t size)
-{
-    digest_add(digest, bytes, size);
 }
 
 static struct error *read_arrays(npy_reader *reader, struct dataset *dataset)
@@ -162,7 +163,7 @@ static struct error *read_arrays(npy_reader *reader, struct dataset *dataset)
     int result = 0;
 
     digest_start(&digest);
-    npy_watch(reader, add_to_digest, &digest);
+    npy_watch(reader, digest_watch, &digest);
     for (size_t position = 1; !error; position++) {
         result = npy_next(reader, &array, &npy_error);
         if (result <= 0)
@@ -171,7 +172,7 @@ static struct error *read_arrays(npy_reader *reader, struct dataset *dataset)
         npy_array_free(&array);
     }
     if (!error && result < 0)
-        error = from_npy(&npy_error);
+        error = dataset_npy_error(&npy_error);
     digest_finish(&digest, dataset->digest);
     return error;
 }
@@ -186,11 +187,11 @@ static struct error *read_label_file(const char *path, struct dataset *dataset)
     npy_reader *reader = mapped_open_npy(path, &npy_error);
 
     if (!reader)
-        return from_npy(&npy_error);
+        return dataset_npy_error(&npy_error);
     digest_start(&digest);
-    npy_watch(reader, add_to_digest, &digest);
+    npy_watch(reader, digest_watch, &digest);
     if (npy_next(reader, &array, &npy_error) < 0)
-        error = from_npy(&npy_error);
+        error = dataset_npy_error(&npy_error);
     else if (array.ndim != 1 || array.kind == NPY_UNICODE)
         error = error_make("labels must be one row of whole numbers");
     else if (npy_next(reader, &more, &npy_error) != 0)
@@ -245,7 +246,7 @@ static bool all_finite(const float *values, size_t count)
 
 static struct error *check_finite(const struct dataset *dataset)
 {
-    const size_t series = dataset->channels * dataset->length;
+    const size_t series = dataset_series_size(dataset);
 
     for (size_t i = 0; i < dataset->count; i++) {
         const float *values = dataset->x + i * series;
@@ -268,6 +269,7 @@ static struct error *check_finite(const struct dataset *dataset)
 
 static struct error *check(struct dataset *dataset, unsigned flags)
 {
+    TRY(levels_decode(dataset, &dataset->storage[STORE_X]));
     if (dataset->y)
         TRY(check_labels(dataset));
     else if (flags & DATASET_LABELLED)
@@ -281,8 +283,10 @@ static struct error *check(struct dataset *dataset, unsigned flags)
                               dataset->groups[i]);
     }
     TRY(views_check(dataset));
-    if (!(flags & DATASET_VIEWS))
+    if (!(flags & DATASET_VIEWS)) {
         views_drop(dataset);
+        levels_drop(dataset);
+    }
     if (!(flags & DATASET_ALLOW_NAN))
         TRY(check_finite(dataset));
     return NULL;
@@ -320,7 +324,7 @@ struct error *dataset_read(const char *path, const char *labels, unsigned flags,
 
     memset(dataset, 0, sizeof *dataset);
     if (!reader)
-        return error_in(shown, from_npy(&error));
+        return error_in(shown, dataset_npy_error(&error));
     return read_from(reader, shown, labels, flags, dataset);
 }
 
@@ -332,11 +336,11 @@ struct error *dataset_read_memory(const void *bytes, size_t size, unsigned flags
 
     memset(dataset, 0, sizeof *dataset);
     if (!reader)
-        return from_npy(&error);
+        return dataset_npy_error(&error);
     return read_from(reader, NULL, NULL, flags, dataset);
 }
 
-/* ---- Making and taking apart ---- */
+/* ---- Making and selecting ---- */
 
 struct error *dataset_new(size_t count, size_t channels, size_t length, size_t classes, bool soft,
                           struct dataset *dataset)
@@ -350,7 +354,7 @@ struct error *dataset_new(size_t count, size_t channels, size_t length, size_t c
         npy_array_new(&storage[STORE_Y], NPY_INT, 4, 1, series, &npy_error) ||
         (soft && npy_array_new(&storage[STORE_SOFT], NPY_FLOAT, 4, 2, logits, &npy_error))) {
         dataset_free(dataset);
-        return from_npy(&npy_error);
+        return dataset_npy_error(&npy_error);
     }
     dataset->count = count;
     dataset->channels = channels;
@@ -367,7 +371,7 @@ struct error *dataset_add_groups(struct dataset *dataset)
     struct npy_error error;
 
     if (npy_array_new(&dataset->storage[STORE_GROUPS], NPY_INT, 4, 1, &dataset->count, &error))
-        return from_npy(&error);
+        return dataset_npy_error(&error);
     dataset->groups = dataset->storage[STORE_GROUPS].data;
     return NULL;
 }
@@ -379,7 +383,7 @@ struct error *dataset_set_soft(struct dataset *dataset, const float *logits)
     struct npy_error error;
 
     if (npy_array_new(&array, NPY_FLOAT, 4, 2, shape, &error))
-        return from_npy(&error);
+        return dataset_npy_error(&error);
     memcpy(array.data, logits, array.count * sizeof *logits);
     npy_array_free(&dataset->storage[STORE_SOFT]);
     dataset->storage[STORE_SOFT] = array;
@@ -426,7 +430,7 @@ struct error *dataset_copy_texts(const struct dataset *from, struct dataset *to)
 struct error *dataset_take(const struct dataset *from, const size_t *indices, size_t count,
                            struct dataset *taken)
 {
-    const size_t series = from->channels * from->length;
+    const size_t series = dataset_series_size(from);
     struct error *error;
 
     TRY(dataset_new(count, from->channels, from->length, from->classes, from->soft != NULL, taken));
@@ -468,6 +472,7 @@ void dataset_free(struct dataset *dataset)
     for (size_t i = 0; i < sizeof dataset->storage / sizeof *dataset->storage; i++)
         npy_array_free(&dataset->storage[i]);
     npy_array_free(&dataset->views.storage);
+    npy_array_free(&dataset->levels.storage);
     free(dataset->names);
     free(dataset->notes);
     memset(dataset, 0, sizeof *dataset);
@@ -475,24 +480,37 @@ void dataset_free(struct dataset *dataset)
 
 /* ---- Writing ---- */
 
-struct error *dataset_write(FILE *stream, const struct dataset *dataset)
+static struct error *write_series(FILE *stream, const struct dataset *dataset)
 {
     const size_t series[] = {dataset->count, dataset->channels, dataset->length};
-    const size_t features[] = {dataset->count, dataset->channels * dataset->length};
+    const size_t features[] = {dataset->count, dataset_series_size(dataset)};
+    struct npy_error error;
+
+    if (dataset->levels.bits)
+        return levels_write(stream, dataset);
+    if (npy_write_data(stream, NPY_FLOAT, 4, dataset->flat ? 2 : 3,
+                       dataset->flat ? features : series, dataset->x, &error))
+        return dataset_npy_error(&error);
+    return NULL;
+}
+
+/* Soft labels of a dataset with views are stored as theirs are. */
+struct error *dataset_write(FILE *stream, const struct dataset *dataset)
+{
     const size_t logits[] = {dataset->count, dataset->classes};
     const char *notes = dataset->notes;
     struct npy_error error;
 
-    if (npy_write_data(stream, NPY_FLOAT, 4, dataset->flat ? 2 : 3,
-                       dataset->flat ? features : series, dataset->x, &error) ||
-        (dataset->y &&
+    TRY(write_series(stream, dataset));
+    if ((dataset->y &&
          npy_write_data(stream, NPY_INT, 4, 1, &dataset->count, dataset->y, &error)) ||
         (dataset->groups &&
          npy_write_data(stream, NPY_UINT, 4, 1, &dataset->count, dataset->groups, &error)) ||
-        (dataset->soft && npy_write_data(stream, NPY_FLOAT, 4, 2, logits, dataset->soft, &error)) ||
+        (dataset->soft && !(dataset->views.count && views_hold_soft(dataset)) &&
+         npy_write_data(stream, NPY_FLOAT, 4, 2, logits, dataset->soft, &error)) ||
         (dataset->names && npy_write_strings(stream, (const char *const *)dataset->names, 1,
                                              dataset->classes, &error)) ||
         (notes && npy_write_strings(stream, &notes, 0, 1, &error)))
-        return from_npy(&error);
+        return dataset_npy_error(&error);
     return dataset->views.count ? views_write(stream, dataset) : NULL;
 }

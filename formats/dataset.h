@@ -1,15 +1,17 @@
-/* Dataset files: a labelled set of series as NPY arrays one after another (sc-dataset(5)).
+/* Dataset files: labelled series as NPY arrays one after another (sc-dataset(5)).
  *
  *     X     (N, C, L)  numbers         the series; (N, L) is read as one channel
+ *     levels (2, N, C, 1) float32      optional: X holds codes of few bits, from low in steps
+ *     packing (2,)     float64         with `levels`: bits of a code, L
  *     y     (N,)       integers        classes 0..V-1
  *     groups (N,)      integers        optional: who or what a series is from, a second such array
  *     soft  (N, V)     floats          optional: teacher logits
  *     names (V,)       unicode         optional: class names
  *     notes ()         unicode         optional: provenance, one line for each stage
  *     views (12,)      float64         optional: how M views are made from the series
- *     codes (M, .)     bytes           their labels, with `views`
+ *     codes (M, .)     bytes           their labels, with `views`; or (N + M, .), those of the series first
  *
- * What follows X is told apart by type and shape, so that any of it may be missing. */
+ * The arrays that follow X are recognised by type and shape, so that any of them may be missing. */
 #ifndef SC_DATASET_H
 #define SC_DATASET_H
 
@@ -35,15 +37,24 @@ struct view_recipe {
 };
 
 /* Labelled views: a recipe, and the logits of a teacher for each view.  A view's largest logit is
- * 0, the others are -step times a code. */
+ * 0, the others are -step times a code.  Soft labels of the series are stored in the same way. */
 struct dataset_views {
     size_t count; /* M; 0: none */
     struct view_recipe recipe;
     unsigned bits; /* of a code: 8, or 4, two in a byte, the first in the lower half */
     double step;
-    uint32_t checksum;        /* of the codes, as the file says */
-    uint8_t *codes;           /* (M, views_row(V, bits)) */
+    uint32_t checksum;  /* of the codes, as the file says */
+    bool labels_series; /* the file has codes of the series as well, before those of the views */
+    uint8_t *codes;     /* (M, views_row(V, bits)) */
     struct npy_array storage; /* what codes live in */
+};
+
+/* Series that are stored in few bits: a value is low + step * code, with a low and a step for each
+ * channel of each series.  x always holds the values themselves. */
+struct dataset_levels {
+    unsigned bits;            /* of a code: 8, or 4, two in a byte; 0: X is stored as float32 */
+    float *low, *step;        /* (N, C) each */
+    struct npy_array storage; /* what both live in */
 };
 
 struct dataset {
@@ -59,6 +70,7 @@ struct dataset {
     char *notes;     /* provenance, or NULL */
     bool flat;       /* X is written as (N, L): features, not series */
     struct dataset_views views;
+    struct dataset_levels levels;
     size_t dropped_views; /* that the file has, but the caller did not ask for */
 
     char digest[DIGEST_TEXT];       /* of the file it was read from, else "" */
@@ -72,7 +84,8 @@ enum { DATASET_MOST_CLASSES = 1 << 20 };
 enum dataset_flags {
     DATASET_LABELLED = 1,  /* y must be there, with every label in 0..V-1 */
     DATASET_ALLOW_NAN = 2, /* otherwise a value that is not finite is an error */
-    DATASET_VIEWS = 4,     /* keep views; otherwise they are dropped, and counted */
+    DATASET_VIEWS = 4,     /* keep views and few-bit storage; otherwise both are dropped, and views
+                              counted */
 };
 
 /* Reads a file, or standard input for "-".  labels, if not NULL, names a file that holds y alone
@@ -84,7 +97,7 @@ struct error *dataset_read(const char *path, const char *labels, unsigned flags,
 struct error *dataset_read_memory(const void *bytes, size_t size, unsigned flags,
                                   struct dataset *dataset) MUST_CHECK;
 
-/* An empty set of that shape, x and y all zeros; soft labels when asked for. */
+/* A dataset of that shape, x and y all zeros; soft labels when asked for. */
 struct error *dataset_new(size_t count, size_t channels, size_t length, size_t classes, bool soft,
                           struct dataset *dataset) MUST_CHECK;
 
@@ -102,23 +115,39 @@ struct error *dataset_set_soft(struct dataset *dataset, const float *logits) MUS
 /* Views of their own, with codes that are all zeros; the caller fills in recipe and step. */
 struct error *dataset_new_views(struct dataset *dataset, size_t count, unsigned bits) MUST_CHECK;
 
+/* Stores the series in few bits (8 or 4) from now on: every value becomes the nearest of 2^bits
+ * levels between the smallest and the largest of its channel in its series. */
+struct error *dataset_quantise(struct dataset *dataset, unsigned bits) MUST_CHECK;
+
+/* x = factor x + offset for the values of a channel of series that are stored in few bits; their
+ * codes stay as they are. */
+void dataset_move_levels(struct dataset *dataset, size_t channel, double factor, double offset);
+
 /* Bytes of the codes of one view. */
 static inline size_t views_row(size_t classes, unsigned bits)
 {
     return bits == 4 ? (classes + 1) / 2 : classes;
 }
 
-/* The code of class v in the codes of one view. */
-static inline unsigned views_code(const uint8_t *row, size_t v, unsigned bits)
-{
-    return bits == 4 ? row[v / 2] >> (v % 2 * 4) & 15 : row[v];
-}
+/* Rounds logits to the codes of one view. */
+void views_encode(const float *logits, size_t classes, unsigned bits, double step, uint8_t *row);
+/* The logits that the codes of one view stand for. */
+void views_decode(const uint8_t *row, size_t classes, unsigned bits, double step, float *logits);
+
+/* The message of the NPY library, and whether memory was the reason. */
+struct error *dataset_npy_error(const struct npy_error *error) MUST_CHECK;
 
 /* Copies class names and notes. */
 struct error *dataset_copy_texts(const struct dataset *from, struct dataset *to) MUST_CHECK;
 
 /* How many series each class has, into counts[V]. */
 void dataset_class_counts(const struct dataset *dataset, size_t *counts);
+
+/* Values of one series. */
+static inline size_t dataset_series_size(const struct dataset *dataset)
+{
+    return dataset->channels * dataset->length;
+}
 
 /* The start of channel c of series i. */
 static inline float *dataset_series(const struct dataset *dataset, size_t i, size_t c)

@@ -73,7 +73,7 @@ static struct error *add_texts(struct archive *archive, const char *name,
 static struct error *add_all(struct archive *archive, const struct dataset *dataset)
 {
     const size_t series[] = {dataset->count, dataset->channels, dataset->length};
-    const size_t features[] = {dataset->count, dataset->channels * dataset->length};
+    const size_t features[] = {dataset->count, dataset_series_size(dataset)};
     const size_t logits[] = {dataset->count, dataset->classes};
     const char *notes = dataset->notes;
 

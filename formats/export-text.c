@@ -21,7 +21,7 @@ static struct error *check_name(const char *name, const char *forbidden, const c
     for (size_t i = 0; i < length; i++)
         bad |= iscntrl((unsigned char)name[i]) != 0;
     if (bad)
-        return error_make("class name '%s' cannot be written to %s (an .npz can hold it)", name,
+        return error_make("class name '%s' cannot be written to a %s (an .npz can hold it)", name,
                           format);
     return NULL;
 }
@@ -53,10 +53,10 @@ static void write_value(FILE *stream, float value, const char *missing)
     fputs(isnan(value) ? missing : text, stream);
 }
 
-/* Text has a sign for what is missing, but none for infinity that others would read. */
+/* The text formats can mark missing values, but have no infinity that other programs would read. */
 static struct error *check_values(const struct dataset *dataset)
 {
-    const size_t series = dataset->channels * dataset->length;
+    const size_t series = dataset_series_size(dataset);
 
     for (size_t i = 0; i < dataset->count * series; i++) {
         if (isinf(dataset->x[i]))
@@ -68,7 +68,7 @@ static struct error *check_values(const struct dataset *dataset)
 
 static bool any_missing(const struct dataset *dataset)
 {
-    const size_t count = dataset->count * dataset->channels * dataset->length;
+    const size_t count = dataset->count * dataset_series_size(dataset);
 
     for (size_t i = 0; i < count; i++) {
         if (isnan(dataset->x[i]))
@@ -86,29 +86,52 @@ static struct error *check_stream(FILE *stream)
 
 /* ---- Formats ---- */
 
-struct error *export_ucr(FILE *stream, const struct dataset *dataset)
+static struct error *check_rows(const struct dataset *dataset, const char *forbidden,
+                                const char *format)
 {
     if (!dataset->y)
-        return error_make("UCR files need labels");
+        return error_make("%ss need labels", format);
     if (dataset->channels != 1)
-        return error_make(
-            "UCR files hold one channel, this dataset has %zu (.ts and .npz hold more)",
-            dataset->channels);
-    TRY(check_names(dataset, "\t", "a UCR file"));
-    TRY(check_values(dataset));
-    errno = 0;
+        return error_make("%ss hold one channel, this dataset has %zu (.ts and .npz hold more)",
+                          format, dataset->channels);
+    TRY(check_names(dataset, forbidden, format));
+    return check_values(dataset);
+}
+
+/* One series in a row, label first. */
+static struct error *write_rows(FILE *stream, const struct dataset *dataset, char between,
+                                const char *missing)
+{
     for (size_t i = 0; i < dataset->count; i++) {
         const float *values = dataset_series(dataset, i, 0);
 
         write_class(stream, dataset, (size_t)dataset->y[i]);
         for (size_t step = 0; step < dataset->length; step++) {
-            putc('\t', stream);
-            write_value(stream, values[step], "NaN");
+            putc(between, stream);
+            write_value(stream, values[step], missing);
         }
         putc('\n', stream);
         TRY(check_stream(stream));
     }
     return NULL;
+}
+
+struct error *export_ucr(FILE *stream, const struct dataset *dataset)
+{
+    TRY(check_rows(dataset, "\t", "UCR file"));
+    errno = 0;
+    return write_rows(stream, dataset, '\t', "NaN");
+}
+
+struct error *export_csv(FILE *stream, const struct dataset *dataset)
+{
+    TRY(check_rows(dataset, ",;\t\"", "CSV file"));
+    errno = 0;
+    fputs("label", stream);
+    for (size_t step = 0; step < dataset->length; step++)
+        fprintf(stream, ",%zu", step);
+    putc('\n', stream);
+    return write_rows(stream, dataset, ',', "");
 }
 
 /* Provenance as comments. */
@@ -144,7 +167,7 @@ static void write_ts_header(FILE *stream, const struct dataset *dataset, const c
 
 struct error *export_ts(FILE *stream, const struct dataset *dataset, const char *problem)
 {
-    TRY(check_names(dataset, " \t:,", "a .ts file"));
+    TRY(check_names(dataset, " \t:,", ".ts file"));
     TRY(check_values(dataset));
     errno = 0;
     write_ts_header(stream, dataset, problem);

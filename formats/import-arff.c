@@ -1,6 +1,6 @@
 /* Weka's .arff.  Plain: a numeric attribute for each step and a class attribute, first or last.
- * Relational, as the UEA archive has its multivariate sets: one relational attribute that holds all
- * channels of a series in quotes, separated by \n, and the class attribute.
+ * Relational, as the UEA archive has its multivariate datasets: one relational attribute that holds
+ * all channels of a series in quotes, separated by \n, and the class attribute.
  *
  *     @relation Moves
  *     @attribute series relational
@@ -48,7 +48,7 @@ static void next_name(const char **text, const char *end, const char **start, co
 static struct error *parse_labels(struct import_source *source, const char *text, const char *end)
 {
     if (end[-1] != '}')
-        return error_make("no } behind the list of labels");
+        return error_make("no } after the list of labels");
     end--;
     text++;
     while (text < end) {
@@ -81,7 +81,7 @@ static bool is_any(const char *start, const char *end, const char *const *words)
     return false;
 }
 
-/* "@attribute NAME TYPE", from behind the first word. */
+/* "@attribute NAME TYPE", from after the first word. */
 static struct error *parse_attribute(struct import_source *source, struct header *header,
                                      const char *text, const char *end)
 {
@@ -118,7 +118,7 @@ static struct error *parse_attribute(struct import_source *source, struct header
     } else if (is_any(text, end, numeric)) {
         header->steps++;
     } else {
-        return error_make("attribute of type %s, which is none of: numeric, {...}, relational",
+        return error_make("attribute of type %s, which is not one of: numeric, {...}, relational",
                           shown);
     }
     return NULL;
@@ -139,7 +139,7 @@ static struct error *parse_header(struct import_source *source, struct header *h
     else if (import_is_word(keyword, stop, "@data"))
         *data = true;
     else if (!import_is_word(keyword, stop, "@relation"))
-        return error_make("%s is none of: @relation, @attribute, @end, @data", shown);
+        return error_make("%s is not one of: @relation, @attribute, @end, @data", shown);
     return NULL;
 }
 
@@ -194,7 +194,7 @@ static const char *last_field(const char *line, const char *end)
 
     while (end > line && (end[-1] == ' ' || end[-1] == '\t'))
         end--;
-    /* Quotes may protect commas: then the line is gone through from its start. */
+    /* Quotes may protect commas: then the line is scanned from its start. */
     if (end > line && (end[-1] == '\'' || end[-1] == '"')) {
         const char *start = line;
 
@@ -224,7 +224,7 @@ static struct error *parse_relation(struct import_chunk *chunk, const char *text
             snprintf(where, sizeof where, "channel %zu", channel);
             return error_in(where, error);
         }
-        /* A \n behind the last channel too is fine. */
+        /* A \n after the last channel is fine as well. */
         if (!stop || stop + 2 == end)
             return NULL;
         text = stop + 2;

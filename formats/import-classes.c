@@ -100,12 +100,12 @@ static struct error *number_afresh(struct import_texts *labels, struct dataset *
     return error;
 }
 
-/* Finds each text among the classes of another set: as it is written, or as the same number. */
+/* Finds each text among the classes of another dataset: as it is written, or as the same number. */
 static struct error *number_like(struct import_texts *labels, const struct dataset *classes,
                                  struct dataset *dataset)
 {
     if (!classes->y)
-        return error_make("the set that gives the classes has no labels");
+        return error_make("the dataset that gives the classes has no labels");
     for (size_t i = 0; i < labels->count; i++) {
         struct import_text *label = &labels->items[i];
 
@@ -133,7 +133,7 @@ static struct error *assign_row(const struct import_source *source,
 
     import_quote(text, text + strlen(text), shown);
     if (index < 0)
-        return error_make("label %s is none of the given classes", shown);
+        return error_make("label %s is not one of the given classes", shown);
     if (source->declared_count && !declared[index])
         return error_make("label %s is not among the classes that the header declares", shown);
     return NULL;

@@ -272,9 +272,10 @@ static char *advise(const struct import_source *source, const struct import_prob
     else if (column == columns->count && !source->syntax.label_last)
         length = asprintf(&text, "%s (is it the label? --label last)", problem->message);
     else
-        length =
-            asprintf(&text, "%s (--drop %s leaves the column out, --label %s makes it the label)",
-                     problem->message, name, name);
+        length = asprintf(&text,
+                          "%s (--drop %s leaves the column out, --group or --label %s makes it the "
+                          "group or label)",
+                          problem->message, name, name);
     return length < 0 ? NULL : text;
 }
 

@@ -1,6 +1,6 @@
-/* One series in a row: a label, and values behind (or before) it, as archives and spreadsheets have
+/* One series in a row: a label, and values after (or before) it, as archives and spreadsheets have
  * it.  The separator is what the first row shows: a tab, else a comma, else a semicolon, else white
- * space of any width; behind a semicolon or a tab, 0,5 may be a half. */
+ * space of any width; with a semicolon or a tab, 0,5 may be a half. */
 #include "formats/import-internal.h"
 
 #include <stdlib.h>
@@ -49,7 +49,7 @@ void import_next_field(const struct import_syntax *syntax, const char **text, co
     *text = *stop < end ? *stop + 1 : NULL;
 }
 
-/* The label field at the start of the line; *rest is set behind its separator. */
+/* The label field at the start of the line; *rest is set after its separator. */
 static void find_first(const struct import_syntax *syntax, const char **start, const char **end,
                        const char **rest)
 {
@@ -103,7 +103,7 @@ static struct error *end_row(struct import_chunk *chunk, const char *label, cons
     return error;
 }
 
-/* A label first, last or not at all, and nothing but values beside it. */
+/* A label first, last or not at all, and nothing but values otherwise. */
 static struct error *parse_plain_line(struct import_chunk *chunk, const char *line, const char *end)
 {
     const struct import_syntax *syntax = &chunk->source->syntax;

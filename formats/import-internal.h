@@ -21,7 +21,7 @@ struct import_row {
 /* What is wrong with a row, and how many others have the same. */
 struct import_problem {
     size_t line; /* of the first, from 0 in its chunk; once all chunks are parsed, in the file */
-    long key;    /* the column, or an import_key; 0: rows are alike if the messages are the same */
+    long key; /* the column, or an import_key; 0: rows are grouped if the messages are the same */
     size_t rows;
     char *message;
 };
@@ -62,7 +62,7 @@ struct import_chunk {
 /* How rows of text are laid out. */
 struct import_syntax {
     char separator;       /* between values; 0: white space */
-    const char *comments; /* lines that start with one of these are skipped */
+    const char *comments; /* lines that start with one of these are skipped; NULL: none are */
     bool quotes;          /* fields may be quoted */
     bool label_last;      /* else first */
     bool labelled;
@@ -148,7 +148,7 @@ struct error *import_add_text(struct import_chunk *chunk, const char *what, cons
                               size_t length) MUST_CHECK;
 
 /* Adds the number start..end as a label or a value would be, with a point or a comma as the syntax
- * says.  False if it is none; NaN where it is missing. */
+ * says.  False if it is not a number; NaN where it is missing. */
 bool import_number(const struct import_syntax *syntax, const char *start, const char *end,
                    double *number);
 
@@ -156,7 +156,7 @@ bool import_number(const struct import_syntax *syntax, const char *start, const 
 struct error *import_end_row(struct import_chunk *chunk, const char *label,
                              size_t length) MUST_CHECK;
 
-/* Takes back what a row with a problem has left: there were that many rows before it. */
+/* Removes what a row with a problem has added: there were `rows` rows before it. */
 void import_drop_row(struct import_chunk *chunk, size_t rows);
 
 /* Cuts white space off both ends of *start..*end. */
@@ -167,7 +167,7 @@ void import_trim(const char **start, const char **end);
 struct error *import_unquote(const char *start, const char *end, char escape, char **text,
                              size_t *length) MUST_CHECK;
 
-/* The next line of *text..end, without its end, which *text moves behind; false at the end. */
+/* The next line of *text..end, without its end, past which *text moves; false at the end. */
 bool import_next_line(const char **text, const char *end, const char **line, const char **line_end);
 
 /* Whether the word start..end is this one, in any case. */
@@ -239,8 +239,8 @@ import_parser import_ucr, import_csv, import_ts, import_arff, import_npy, import
 bool import_first_line(const char **text, const char *end, const char **line, const char **line_end,
                        size_t *number);
 
-/* The field that starts at *text, with its quotes; *text is moved behind its separator, or to NULL
- * at the end of the line. */
+/* The field that starts at *text, with its quotes; *text is moved past its separator, or to NULL at
+ * the end of the line. */
 void import_next_field(const struct import_syntax *syntax, const char **text, const char *end,
                        const char **start, const char **stop);
 

@@ -65,7 +65,7 @@ static struct error *find_role(struct long_table *table, const char *text, const
 
     import_quote(text, end, shown);
     if (!equals)
-        return error_make("--long: %s has no '=': it wants id=COLUMN,value=COLUMN and more", shown);
+        return error_make("--long: %s has no '=': expected id=COLUMN,value=COLUMN and more", shown);
     if (import_is_word(text, equals, "value"))
         return find_values(table, equals + 1, end);
     for (size_t i = 0; i < TEXT_GROUP; i++) {
@@ -76,7 +76,7 @@ static struct error *find_role(struct long_table *table, const char *text, const
         table->columns[i] = (long)column;
         return NULL;
     }
-    return error_make("--long: %s is none of: id, time, channel, value, label", shown);
+    return error_make("--long: %s is not one of: id, time, channel, value, label", shown);
 }
 
 static struct error *find_roles(struct long_table *table)

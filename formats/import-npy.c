@@ -14,11 +14,6 @@ static struct error *from_npy(const struct npy_error *error)
     return error_make("%s", error->message);
 }
 
-static void add_to_digest(void *digest, const void *bytes, size_t size)
-{
-    digest_add(digest, bytes, size);
-}
-
 /* ---- Series ---- */
 
 static struct error *check_values(struct import_chunk *chunk)
@@ -235,7 +230,7 @@ static struct error *take_label_file(struct import_source *source, const char *p
     if (!reader)
         return from_npy(&npy_error);
     digest_start(&digest);
-    npy_watch(reader, add_to_digest, &digest);
+    npy_watch(reader, digest_watch, &digest);
     if (npy_next(reader, &y, &npy_error) != 1)
         error = from_npy(&npy_error);
     else if (npy_next(reader, &more, &npy_error) != 0)
@@ -323,7 +318,7 @@ static struct error *take_follower(struct import_source *source, struct npy_arra
     }
     if (!text || array->ndim > 1 || (array->ndim == 1 && followers->names) ||
         (array->ndim == 0 && source->notes))
-        return error_make("behind the series there is an array that is none of: labels (N,), "
+        return error_make("after the series there is an array that is not one of: labels (N,), "
                           "groups (N,), class names (V,), notes ()");
     return take_text(source, array, followers);
 }
@@ -373,7 +368,7 @@ struct error *import_npy(struct import_source *source, const char *bytes, size_t
     if (!reader)
         return error_in(source->name, from_npy(&npy_error));
     digest_start(&digest);
-    npy_watch(reader, add_to_digest, &digest);
+    npy_watch(reader, digest_watch, &digest);
     error = error_in(source->name, take_all(source, reader));
     digest_finish(&digest, source->digest);
     npy_close(reader);

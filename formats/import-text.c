@@ -226,7 +226,7 @@ static bool is_missing(const char *start, const char *end)
            import_is_word(start, end, "na") || import_is_word(start, end, "nan");
 }
 
-/* A number with a comma for the point.  One with a point as well is none: it may be thousands. */
+/* A number with a comma for the point.  One with a point as well is not: it may be thousands. */
 static bool parse_decimal_comma(const char *start, const char *end, double *number)
 {
     size_t length = (size_t)(end - start);
@@ -313,7 +313,8 @@ struct error *import_channel(struct import_chunk *chunk, const char *text, const
                        chunk->value_count + (size_t)(end - text) + 1, sizeof *chunk->values));
     TRY(import_reserve(&chunk->ends, &chunk->end_room, chunk->end_count + 1, sizeof *chunk->ends));
     out = chunk->values + chunk->value_count;
-    /* Separators in front stand for missing values; behind, a tab more is common and means none. */
+    /* Separators in front stand for missing values; at the end, one more tab is common and means
+     * nothing. */
     while (text < end && is_blank(*text) && *text != separator)
         text++;
     while (text < end && is_blank(end[-1]))
@@ -446,7 +447,7 @@ static void parse_chunk(struct import_chunk *chunk, import_line_parser *parser)
         const char *first = line, *last = end;
 
         import_trim(&first, &last);
-        if (first == last || (*first && strchr(comments, *first)))
+        if (first == last || (comments && *first && strchr(comments, *first)))
             continue;
         size_t rows = chunk->row_count;
         struct error *error;

@@ -1,5 +1,5 @@
 /* .ts files, as sktime and aeon have them: a header of lines that start with @, then one series in
- * a line, its channels separated by colons, the label behind the last one.
+ * a line, its channels separated by colons, the label after the last one.
  *
  *     @problemName Moves
  *     @univariate false

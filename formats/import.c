@@ -10,6 +10,7 @@
 
 #include "base/file.h"
 #include "base/memory_stream.h"
+#include "base/text.h"
 #include "formats/import-internal.h"
 #include "formats/mapped.h"
 
@@ -144,17 +145,10 @@ const char *import_format(size_t index)
     return index < FORMATS && formats[index].parse ? formats[index].name : NULL;
 }
 
-static bool ends_with(const char *name, const char *end)
-{
-    size_t length = strlen(name), end_length = strlen(end);
-
-    return length >= end_length && strcasecmp(name + length - end_length, end) == 0;
-}
-
 static bool has_ending(const struct format *format, const char *name)
 {
     for (size_t i = 0; i < 4 && format->endings[i]; i++) {
-        if (ends_with(name, format->endings[i]))
+        if (text_ends_with_nocase(name, format->endings[i]))
             return true;
     }
     return false;
@@ -205,7 +199,7 @@ static const struct format *detect(const char *name, const char *bytes, size_t s
         const struct format *format = &formats[i];
 
         /* A workbook is an archive as an .npz is. */
-        if ((format->magic && size >= format->magic_size && !ends_with(name, ".xlsx") &&
+        if ((format->magic && size >= format->magic_size && !text_ends_with_nocase(name, ".xlsx") &&
              memcmp(bytes, format->magic, format->magic_size) == 0) ||
             (format->recognise && format->recognise(bytes, bytes + size)))
             return format;

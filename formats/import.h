@@ -73,7 +73,7 @@ struct import_options {
                      void *context);
 };
 
-/* The names of the formats that can be read, by index; NULL behind the last. */
+/* The names of the formats that can be read, by index; NULL after the last. */
 const char *import_format(size_t index);
 
 struct import;
@@ -90,16 +90,16 @@ struct error *import_file(struct import *import, const char *path, const char *l
 struct error *import_memory(struct import *import, const char *name, const void *bytes,
                             size_t size) MUST_CHECK;
 
-/* Everything that was added as one dataset.  Can be called once.  The error may have others behind
- * it (error_next): one for each kind of problem with rows, up to a limit. */
+/* Everything that was added as one dataset.  Can be called once.  The error may have others
+ * appended to it (error_next): one for each kind of problem with rows, up to a limit. */
 struct error *import_finish(struct import *import, struct dataset *dataset) MUST_CHECK;
 
 /* What the files were taken for where that is not obvious, and what looks wrong (*warning): the
- * text by index, NULL behind the last.  There is none before import_finish. */
+ * text by index, NULL after the last.  There is none before import_finish. */
 const char *import_remark(const struct import *import, size_t index, bool *warning);
 
-/* The digests of all files and of the set that gave the classes, for provenance: *count of them,
- * some of which may be "".  There are none before import_finish. */
+/* The digests of all files and of the dataset that gave the classes, for provenance: *count of
+ * them, some of which may be "".  There are none before import_finish. */
 const char *const *import_digests(const struct import *import, size_t *count);
 
 void import_free(struct import *import);

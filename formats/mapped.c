@@ -17,7 +17,7 @@ struct mapped {
 };
 
 /* Taken for moments, in which no data of a file is touched: so SIGBUS does not come then, and its
- * handler can take it, too. */
+ * handler can take the lock as well. */
 static atomic_flag busy = ATOMIC_FLAG_INIT;
 static struct mapped *all;
 

@@ -20,14 +20,15 @@ import numpy as np
 __all__ = ["load", "save", "expand", "load_pool", "save_pool", "condense", "Condenser"]
 __version__ = "0.1.0"
 
-_ROLES = {"1i": "y", "1u": "y", "2f": "soft", "1U": "names", "0U": "notes", "1f": "views", "2u": "codes"}
+_ROLES = {"1i": "y", "1u": "y", "2f": "soft", "1U": "names", "0U": "notes", "1f": "views", "2u": "codes",
+          "4f": "levels"}
 
 
 # ---- Datasets: NPY arrays one after another (sc-dataset(5)) ----
 
 def load(path):
     """All arrays of a dataset file by name: X, and as far as they are there y, groups, soft, names, notes,
-    views, codes."""
+    views, codes (of the views), levels and packing (of series that are stored in few bits; X has their values)."""
     with open(path, "rb") as file:
         found = {"X": np.load(file, allow_pickle=False)}
         while file.peek(1):
@@ -35,21 +36,72 @@ def load(path):
             role = _ROLES.get(f"{array.ndim}{array.dtype.kind}")
             if role == "y" and "y" in found:
                 role = "groups"
+            if role == "views" and len(array) == 2:
+                role = "packing"
             if role is None or role in found:
-                raise ValueError(f"{path}: an array of shape {array.shape} and type {array.dtype} is none of a dataset")
+                raise ValueError(f"{path}: an array of shape {array.shape} and type {array.dtype} is not part of a dataset")
             found[role] = array
+    if ("levels" in found) != ("packing" in found):
+        raise ValueError(f"{path}: series of few bits need both levels and packing")
+    if "levels" in found:
+        found["X"] = _values(found["X"], found["levels"], found["packing"])
+    if "views" in found and found["views"][0] == 2:  # codes of the series, then of the views
+        count = len(found["X"])
+        found["soft"] = _logits(found["codes"][:count], _classes(found), found["views"])
+        found["codes"] = found["codes"][count:]
     return found
 
 
-def save(path, X, y=None, groups=None, soft=None, names=None, notes=None, views=None, codes=None):
+def _halves(codes):
+    return np.stack([codes & 15, codes >> 4], -1).reshape(*codes.shape[:-1], -1)
+
+
+def _values(codes, levels, packing):
+    bits, steps = packing
+    codes = codes if codes.ndim == 3 else codes[:, None]
+    codes = _halves(codes)[..., :int(steps)] if bits == 4 else codes
+    return (levels[0].astype("f8") + levels[1].astype("f8") * codes).astype("f4")
+
+
+def _codes(X, levels, bits):
+    low, step = np.asarray(levels, "f8")
+    codes = np.clip(np.rint((X - low) / np.where(step > 0, step, 1)), 0, 2**bits - 1)
+    if np.any(np.abs(low + step * codes - X) > step + np.spacing(np.abs(X.astype("f4")))):
+        raise ValueError("X has values that its levels do not hold; without levels and packing it is stored as floats")
+    return codes
+
+
+def _logits(codes, classes, views):
+    bits, step = views[9:11]
+    return (-step * (_halves(codes) if bits == 4 else codes)[:, :classes]).astype("f4")
+
+
+def _pack(codes, bits):
+    codes = codes.astype("u1")
+    if bits == 8:
+        return codes
+    codes = np.concatenate([codes, np.zeros_like(codes[..., :codes.shape[-1] % 2])], -1)
+    return codes[..., ::2] | codes[..., 1::2] << 4
+
+
+def _classes(data):
+    names, soft = data.get("names"), data.get("soft")
+    return len(names) if names is not None else soft.shape[1] if soft is not None else int(data["y"].max()) + 1
+
+
+def save(path, X, y=None, groups=None, soft=None, names=None, notes=None, views=None, codes=None, levels=None,
+         packing=None):
     """Writes a dataset file.  y may hold any labels: those that are not numbers from 0 are numbered in order, and
-    their texts are the names of the classes."""
+    their texts are the names of the classes.  levels and packing are for series that load() has read with them."""
     X = np.asarray(X)
     if X.ndim == 2:
         X = X[:, None]
     if X.ndim != 3 or not X.size:
         raise ValueError(f"X must have the shape (N, C, L) or (N, L), not {X.shape}")
     arrays = [X.astype("<f4")]
+    if levels is not None:
+        bits = packing[0]
+        arrays = [_pack(_codes(X, levels, bits), bits), np.asarray(levels, "<f4"), np.array([bits, X.shape[2]], "<f8")]
     if y is not None:
         y = np.asarray(y)
         if y.shape != X.shape[:1]:
@@ -62,14 +114,24 @@ def save(path, X, y=None, groups=None, soft=None, names=None, notes=None, views=
         if y is None:
             raise ValueError("groups need y")
         arrays.append(np.unique(np.asarray(groups), return_inverse=True)[1].astype("<u4"))
-    if soft is not None:
+    # Soft labels are codes where there are views, unless they alone tell the number of classes.
+    coded = views is not None and soft is not None and (names is not None or y.max() + 1 == np.shape(soft)[1])
+    if soft is not None and not coded:
         arrays.append(np.asarray(soft, "<f4"))
     if names is not None:
         arrays.append(np.asarray(names, str))
     if notes is not None:
         arrays.append(np.array(str(notes)))
     if views is not None:
-        arrays += [np.asarray(views, "<f8"), np.asarray(codes, "u1")]
+        views, codes = np.array(views, "<f8"), np.asarray(codes, "u1")
+        views[0] = 2 if coded else 1
+        if coded:
+            bits, step = views[9:11]
+            below = np.max(soft, 1, keepdims=True) - np.asarray(soft, "f8")
+            below = np.minimum(np.floor(below / (step or 1) + 0.5), 2**bits - 1)
+            codes = np.concatenate([_pack(below, bits), codes])
+        views[11] = zlib.crc32(codes.tobytes())
+        arrays += [views, codes]
     with open(path, "wb") as file:
         for array in arrays:
             np.save(file, array, allow_pickle=False)
@@ -90,7 +152,7 @@ def _philox(seed, streams, count):
 
 def _expand(X, classes, views, codes):
     (N, C, L), M = X.shape, len(codes)
-    seed, shift, crop, warp, gain, mix, cut, bits, step = views[2:11]
+    seed, shift, crop, warp, gain, mix, cut = views[2:9]
     centre = np.array([np.cumsum(X[:, c].astype("f8"))[-1]
                        for c in range(C)])[:, None] / (N * L)
     t, h, most = np.arange(L), max(L - 1, 1) / 4, np.floor(shift * L)
@@ -123,19 +185,15 @@ def _expand(X, classes, views, codes):
     inside = (t >= begin[:, None]) & (t < (begin + long)[:, None])
     inside &= (u[:, -3] < cut)[:, None]
     x = np.where(inside[:, None], third, x)
-    if bits == 4:
-        codes = np.stack([codes & 15, codes >> 4], -1).reshape(M, -1)
-    return x.astype("f4"), (-step * codes[:, :classes]).astype("f4")
+    return x.astype("f4"), _logits(codes, classes, views)
 
 
 def expand(data):
     """The series (M, C, L) and logits (M, V) of the labelled views of a dataset that load() has read."""
     if "views" not in data:
         raise ValueError("the dataset has no labelled views")
-    names, soft = data.get("names"), data.get("soft")
-    classes = len(names) if names is not None else soft.shape[1] if soft is not None else int(data["y"].max()) + 1
     X = data["X"] if data["X"].ndim == 3 else data["X"][:, None]
-    return _expand(X, classes, data["views"], data["codes"])
+    return _expand(X, _classes(data), data["views"], data["codes"])
 
 
 # ---- Shapelet pools (slp(5)) ----
@@ -198,14 +256,16 @@ def save_pool(path, pool):
 def condense(X, y, spc=10, *, seed=0, options=(), program=None, quiet=True):
     """Condenses labelled series to spc per class with shapecond(1), and returns the arrays of the result by name.
     Labels of any kind are fine: result["names"][result["y"]] are those of the series, as text.  options are more
-    arguments of the program, such as ["--threads", "4"]; program is its path, if it is not in PATH."""
+    arguments of the program, such as ["--threads", "4"], or with spc=None ["--bytes", "40k"]; program is its path, if
+    it is not in PATH."""
     program = program or shutil.which("shapecond")
     if not program:
         raise FileNotFoundError("shapecond is not in PATH: make install puts it there")
     with tempfile.TemporaryDirectory() as folder:
         train, tiny = os.path.join(folder, "train.npy"), os.path.join(folder, "tiny.npy")
         save(train, X, y)
-        command = [program, "--spc", str(spc), "--seed", str(seed), *map(str, options), "-o", tiny, train]
+        size = [] if spc is None else ["--spc", str(spc)]
+        command = [program, *size, "--seed", str(seed), *map(str, options), "-o", tiny, train]
         # The programs of the stages are beside it.
         path = os.path.dirname(os.path.abspath(program)) + os.pathsep + os.environ.get("PATH", "")
         done = subprocess.run(command, stdin=subprocess.DEVNULL, stderr=subprocess.PIPE if quiet else None,

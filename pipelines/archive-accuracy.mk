@@ -1,42 +1,44 @@
-# Accuracy of networks that learn from all data, on the archive's own training and test series (no
-# condensation, no validation set), beside published results:
+# Accuracy of networks trained on all data, on the archive's own training and test series (no condensation, no
+# validation series), beside published results:
 #     make archive-accuracy
-#     make archive-accuracy SETS=GunPoint NETWORKS='mlp fcn tcn' ARCHIVE_SEEDS=3 -j2
-# The published ones (paper/archive.tsv) are the means of 10 runs of mlp, fcn and resnet in the results
-# of Ismail Fawaz et al., "Deep learning for time series classification: a review" (2019),
-# github.com/hfawaz/dl-4-tsc, results-uea-avg-std.csv; and of 5 runs of inception, one network and not
-# the ensemble, github.com/hfawaz/InceptionTime, results-inception-128.csv.  They train for 1500 epochs
-# and more; here it is ARCHIVE_STUDENT.
+#     make archive-accuracy DATASETS=GunPoint NETWORKS='mlp fcn tcn' SEEDS=3 -j2
+# The published ones (paper/archive.tsv) are the means of 10 runs of mlp, fcn and resnet in the results of Ismail
+# Fawaz et al., "Deep learning for time series classification: a review" (2019), github.com/hfawaz/dl-4-tsc,
+# results-uea-avg-std.csv; and of 5 runs of inception, one network and not the ensemble,
+# github.com/hfawaz/InceptionTime, results-inception-128.csv.  They train for 1500 epochs and more; here it is
+# ARCHIVE_STUDENT.
 
 .PHONY: archive-accuracy show
 archive-accuracy:
-
 PREFER := FacesUCR TwoPatterns GunPoint ItalyPowerDemand
 NETWORKS ?= fcn resnet inception
+SEEDS ?= 1
 ARCHIVE_STUDENT ?= --steps 1000 --batch 16 --optimiser adamw --rate 0.001 --choose last
-ARCHIVE_SEEDS ?= 1
-include $(dir $(lastword $(MAKEFILE_LIST)))stages.mk
+include $(dir $(lastword $(MAKEFILE_LIST)))rules.mk
 
-# $(1) set, $(2) train or test, or the network
-A = $(T)/archive
-half = $(DATA)/$(1)/$(1)_$(2).tsv
-score = $(A)/$(2).tsv
-learn = sc-eval --quiet $(ARCHIVE_STUDENT) --seeds $(ARCHIVE_SEEDS) --seed $(SEED) --network $(2)
-define import_own
-$(call step,$(A)/train.npy,$(call half,$(1),TRAIN),\
-  sc-import --quiet -o $(A)/train.npy $(call half,$(1),TRAIN))
-$(call step,$(A)/test.npy,$(call half,$(1),TEST) $(A)/train.npy,\
-  sc-import --quiet --classes-from $(A)/train.npy -o $(A)/test.npy $(call half,$(1),TEST))
-endef
-define learn_own
-$(call step,$(score),$(A)/train.npy $(A)/test.npy,\
-  $(learn) -o $(score) $(A)/train.npy $(A)/test.npy)
-endef
-$(foreach s,$(SETS),$(eval $(call import_own,$(s)))$(foreach n,$(NETWORKS),$(eval $(call learn_own,$(s),$(n)))))
+# The archive's own split, not standardised: SEED/DATASET/archive/train.npy and test.npy.
+own = $(T)/archive
+half = $(DATA)/$(dataset)/$(dataset)_$(1).tsv
+cmd_own_train = sc-import --quiet -o $@ $(call half,TRAIN)
+$(S)/%/archive/train.npy: $$(call half,TRAIN) FORCE
+	+$(call if_changed,own_train)
+cmd_own_test = sc-import --quiet --classes-from $(own)/train.npy -o $@ $(call half,TEST)
+$(S)/%/archive/test.npy: $$(call half,TEST) $(S)/%/archive/train.npy FORCE
+	+$(call if_changed,own_test)
 
-render = awk -f $(PIPELINES)archive-accuracy.awk -v run=$(RUN) -v networks='$(NETWORKS)' \
-  -v sets='$(SETS)' $(PIPELINES)paper/archive.tsv
-archive-accuracy: $(foreach s,$(SETS),$(foreach n,$(NETWORKS),$(call score,$(s),$(n))))
-	@$(render)
+scores := $(foreach d,$(DATASETS),$(NETWORKS:%=$(S)/$(d)/archive/0/own.%.tsv))
+cmd_own_score = sc-eval --quiet $(ARCHIVE_STUDENT) --seeds $(SEEDS) --seed $(SEED) $(network_$(network)) -o $@ \
+  $(own)/train.npy $(own)/test.npy
+$(scores): $(S)/%.tsv: $$(own)/train.npy $$(own)/test.npy FORCE
+	+$(call if_changed,own_score)
+cmd_own_row = $(PIPELINES)row.sh $(S)/$*.tsv $(own)/train.npy $(own)/train.npy - $(dataset) $(SEED) archive own - 0 0 \
+  $(network) plain >$@
+$(scores:.tsv=.row): $(S)/%.row: $(S)/%.tsv FORCE
+	+$(call if_changed,own_row)
+
+print = $(call pivot,-v rows=dataset -v columns='network kind' -v values=accuracy -v paper=$(PIPELINES)paper/archive.tsv \
+  -v select='dataset=$(DATASETS);per=archive;network=$(NETWORKS);kind=plain paper;split=$(SEED)')
+archive-accuracy: $(scores:.tsv=.row)
+	@$(print)
 show:
-	@$(render)
+	@$(print)

@@ -1,8 +1,8 @@
-# Accuracy against bytes, for students of several networks: what shapecond makes (ridge+VIEWS), every method with and
+# Accuracy against bytes, for students of several networks: what shapecond makes (herding-8bit+VIEWS), every method with and
 # without views, random walks in place of real series with the same views, a random part of all data that has the
 # bytes of what shapecond makes (truncated), all data, and the paper's points:
 #     make bytes-table
-#     make bytes-table DATASETS=HAR SPCS='1 10' NETWORKS='cnn fcn resnet' VIEW_COUNTS='300 1000 4000' -j2
+#     make bytes-table DATASETS=HAR SPCS='1 10' NETWORKS='cnn fcn resnet' VIEW_COUNTS='300 1000 8000' -j2
 # The rows of each dataset are sorted by bytes.  The figures are RUN/bytes-DATASET-NETWORK.svg.
 
 .PHONY: bytes-table show
@@ -10,10 +10,10 @@ bytes-table:
 PREFER := FacesUCR TwoPatterns HAR ElectricDevices
 STUDENTS ?= plain
 NETWORKS ?= cnn fcn resnet
-METHODS ?= walks random herding kcenter kmeans sre2l shapecond mtt ridge
-VIEW_COUNTS ?= 1000 4000
+METHODS ?= walks-8bit random random-8bit herding-8bit kcenter kmeans sre2l shapecond mtt ridge
+VIEW_COUNTS ?= 1000 8000
 include $(dir $(lastword $(MAKEFILE_LIST)))rules.mk
-names := $(foreach m,$(METHODS),$(if $(filter walks,$(m)),,$(m)) $(VIEW_COUNTS:%=$(m)+%)) $(VIEW_COUNTS:%=truncated@%)
+names := $(foreach m,$(METHODS),$(if $(filter walks%,$(m)),,$(m)) $(VIEW_COUNTS:%=$(m)+%)) $(VIEW_COUNTS:%=truncated@%)
 $(call check_methods,$(METHODS))
 
 chosen = -v select='dataset=$(DATASETS);per=full $(SPCS_OF_ALL);name=all $(names);kind=$(STUDENTS) paper;network=$(NETWORKS);split=$(SPLITS)'

@@ -4,6 +4,8 @@
 #
 # DATA holds train.npy, val.npy and test.npy, standardised (sc-split, sc-scale).  Every stage is a file
 # in RUN: change an option or DATA, or remove a file, and only what depends on it is made again.
+# TEACHER_COMMAND='program ...' (sc-teacher-command(7)) takes the place of the plain teacher: it labels, is
+# inverted for SRe2L (with gradients) and is scored as "all data".
 # The programs are taken from PATH.  `make -f pipelines/condense.mk ... table` prints the result.
 
 # Figures have a decimal point: awk and sort would go by the language of the user.
@@ -23,9 +25,12 @@ SHAPELETS ?= -k 120 --gain one --select diverse
 TEACHER ?= --steps 2000
 SYNTH ?=
 UNROLL ?= --steps 300
-VIEWS ?= --views 4000
+VIEWS ?= --views 8000
+BITS ?= 8
 STUDENT ?= --steps 2000
 STUDENT_SHAPELETS ?= --steps 400
+
+TEACHER_COMMAND ?=
 
 T := $(RUN)
 train := $(DATA)/train.npy
@@ -36,6 +41,10 @@ tables := $(patsubst %,$(T)/%-$(SPC).tsv,$(filter-out full,$(methods))) $(T)/ful
 evaluate = sc-eval --quiet --seed $(SEED) --seeds $(SEEDS) --validate $(val)
 plain = $(evaluate) $(STUDENT)
 seeing = $(evaluate) $(STUDENT_SHAPELETS) --shapelets $(T)/pool.slp
+
+# The plain teacher: what a stage depends on, and the option that names it.
+teacher_file := $(T)/$(if $(TEACHER_COMMAND),TEACHER_COMMAND.options,plain.tch)
+teacher_option := $(if $(TEACHER_COMMAND),--teacher-command '$(subst ','\'',$(TEACHER_COMMAND))',--teacher $(T)/plain.tch)
 
 .DELETE_ON_ERROR:
 .PHONY: all table FORCE
@@ -50,12 +59,13 @@ $(T)/$(1).options:
 	@mkdir -p $$(@D)
 	@printf '%s\n' '$$(subst ','\'',$$(strip $$($(1)) $$(SEED)))' >$$@
 endef
-$(foreach name,DATA PRUNE SHAPELETS TEACHER SYNTH UNROLL VIEWS STUDENT STUDENT_SHAPELETS SEEDS,$(eval $(call remember,$(name))))
+$(foreach name,DATA PRUNE SHAPELETS TEACHER SYNTH UNROLL BITS VIEWS STUDENT STUDENT_SHAPELETS SEEDS TEACHER_COMMAND,$(eval $(call remember,$(name))))
 $(T)/pool.slp $(T)/teacher.tch $(T)/plain.tch: $(T)/DATA.options
 $(T)/pool.slp: $(T)/PRUNE.options $(T)/SHAPELETS.options
 $(T)/teacher.tch $(T)/plain.tch: $(T)/TEACHER.options
 $(T)/shapecond-$(SPC).npy $(T)/chosen-$(SPC).npy $(T)/sre2l-$(SPC).npy: $(T)/SYNTH.options
 $(T)/unroll-$(SPC).npy: $(T)/UNROLL.options
+$(T)/stored-$(SPC).npy: $(T)/BITS.options
 $(T)/views-$(SPC).npy: $(T)/VIEWS.options
 $(patsubst %,$(T)/%-$(SPC).tsv,random random-soft sre2l shapecond views): $(T)/STUDENT.options $(T)/SEEDS.options
 $(patsubst %,$(T)/%-shapelets-$(SPC).tsv,random-soft shapecond unroll): $(T)/STUDENT_SHAPELETS.options $(T)/SEEDS.options
@@ -71,21 +81,23 @@ $(T)/plain.tch: $(train) $(val)
 
 $(T)/shapecond-$(SPC).npy: $(train) $(T)/teacher.tch $(T)/pool.slp
 	sc-synth $(SYNTH) --spc $(SPC) --seed $(SEED) --teacher $(T)/teacher.tch --shapelets $(T)/pool.slp -o $@ $<
-# Ridge-selected real series: what shapecond adds labelled views to, for any model, or refines, for students
-# with shapelets.
+# Ridge-selected real series: what shapecond refines for students with shapelets.
 $(T)/chosen-$(SPC).npy: $(train) $(T)/teacher.tch $(T)/pool.slp
 	sc-synth $(SYNTH) --steps 0 --spc $(SPC) --seed $(SEED) --teacher $(T)/teacher.tch --shapelets $(T)/pool.slp -o $@ $<
-$(T)/views-$(SPC).npy: $(T)/chosen-$(SPC).npy $(T)/plain.tch
-	sc-views $(VIEWS) --seed $(SEED) --teacher $(T)/plain.tch -o $@ $<
+# What shapecond makes for any model: real series in few bits, with labelled views.
+$(T)/stored-$(SPC).npy: $(train) $(teacher_file)
+	sc-select $(if $(TEACHER_COMMAND),,--method herding $(teacher_option) --soft) --spc $(SPC) --seed $(SEED) $< | sc-quantise --bits $(BITS) -o $@
+$(T)/views-$(SPC).npy: $(T)/stored-$(SPC).npy $(teacher_file)
+	sc-views $(VIEWS) --seed $(SEED) $(teacher_option) -o $@ $<
 $(T)/unroll-$(SPC).npy: $(train) $(T)/chosen-$(SPC).npy $(T)/pool.slp
 	sc-match --method unroll $(UNROLL) --seed $(SEED) --from $(T)/chosen-$(SPC).npy --shapelets $(T)/pool.slp -o $@ $<
-$(T)/sre2l-$(SPC).npy: $(train) $(T)/plain.tch
-	sc-synth $(SYNTH) --spc $(SPC) --seed $(SEED) --teacher $(T)/plain.tch -o $@ $<
-$(T)/random-$(SPC).npy: $(train) $(T)/plain.tch
-	sc-select --spc $(SPC) --seed $(SEED) --teacher $(T)/plain.tch --soft -o $@ $<
+$(T)/sre2l-$(SPC).npy: $(train) $(teacher_file)
+	sc-synth $(SYNTH) --spc $(SPC) --seed $(SEED) $(teacher_option) -o $@ $<
+$(T)/random-$(SPC).npy: $(train) $(teacher_file)
+	$(if $(TEACHER_COMMAND),sc-synth --init real --steps 0,sc-select --soft) --spc $(SPC) --seed $(SEED) $(teacher_option) -o $@ $<
 
-$(T)/full.tsv: $(test) $(T)/plain.tch
-	sc-eval --quiet --teacher $(T)/plain.tch $< -o $@
+$(T)/full.tsv: $(test) $(teacher_file)
+	sc-eval --quiet $(teacher_option) $< -o $@
 $(T)/random-$(SPC).tsv: $(T)/random-$(SPC).npy $(test) $(val)
 	$(plain) --hard $< $(test) -o $@
 $(T)/random-soft-$(SPC).tsv: $(T)/random-$(SPC).npy $(test) $(val)
@@ -112,7 +124,7 @@ table: $(tables)
 	             name["random-soft"] = "the same, soft labels of the teacher"; \
 	             name["sre2l"] = "$(SPC) per class by SRe2L"; \
 	             name["shapecond"] = "$(SPC) per class by ShapeCond"; \
-	             name["views"] = "$(SPC) ridge-selected per class, labelled views"; \
+	             name["views"] = "$(SPC) real series per class, labelled views"; \
 	             name["random-soft-shapelets"] = "real, soft labels, student with shapelets"; \
 	             name["shapecond-shapelets"] = "ShapeCond, student with shapelets"; \
 	             name["unroll-shapelets"] = "refined for students with shapelets (unroll)" } \

@@ -1,7 +1,7 @@
 # Condensed with the network of the teacher (rows), for students of another (columns): accuracy, and the ratio to what
 # the student's network reaches with all data:
 #     make cross-table
-#     make cross-table DATASETS=HAR SPCS=10 NETWORKS='cnn fcn' METHODS='ridge+4000 random+4000' -j2
+#     make cross-table DATASETS=HAR SPCS=10 NETWORKS='cnn fcn' METHODS='herding-8bit+8000 random-8bit+8000' -j2
 # variant is the network of the teacher; - is cnn.
 
 .PHONY: cross-table show
@@ -9,10 +9,10 @@ cross-table:
 PREFER := FacesUCR TwoPatterns HAR ElectricDevices
 STUDENTS ?= plain
 NETWORKS ?= cnn fcn resnet
-METHODS ?= ridge+4000 random+4000
+METHODS ?= herding-8bit+8000 random-8bit+8000
 include $(dir $(lastword $(MAKEFILE_LIST)))rules.mk
 $(call check_methods,$(METHODS))
-# ridge@fcn+4000: of the teachers with that network.
+# herding-8bit@fcn+8000: of the teachers with that network.
 teachers := $(filter-out cnn,$(NETWORKS))
 of_teacher = $(subst +,@$(2)+,$(1))$(if $(findstring +,$(1)),,@$(2))
 names := $(METHODS) $(foreach m,$(METHODS),$(foreach n,$(teachers),$(call of_teacher,$(m),$(n))))

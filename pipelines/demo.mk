@@ -5,7 +5,7 @@ DATA :=
 DATASETS := two-patterns
 SPCS := 10
 SEEDS := 2
-METHODS := random random-soft sre2l shapecond ridge+2000
+METHODS := random random-soft sre2l shapecond herding-8bit+2000
 SHOW_COMMANDS := 1
 SPLIT := --train 1000 --val 500 --test rest
 PRUNE := --ratio 0.7
@@ -24,7 +24,7 @@ cmd_generate = sc-gen two-patterns --count 3000 --seed 1 -o $@
 $(RUN)/data/two-patterns.npy: FORCE
 	+$(call if_changed,generate)
 
-result := $(S)/two-patterns/10/0/ridge+2000.npy
+result := $(S)/two-patterns/10/0/herding-8bit+2000.npy
 cmd_picture = sc-plot --over $(S)/two-patterns/train.npy --shapelets $(S)/two-patterns/pool.slp --columns 4 --behind 10 \
   --title 'TwoPatterns: 10 condensed series per class (4 shown)' -o $@ $(result)
 $(RUN)/condensed.svg: $$(call needs,picture) FORCE
@@ -36,7 +36,7 @@ demo: $(call full_rows,cnn) $(call rows_of,$(METHODS),cnn) $(RUN)/condensed.svg
 	  -v select='per=full 10;name=all $(METHODS);kind=plain;network=cnn')
 	@echo
 	@echo 'Accuracy of students that see nothing but the dataset, in %; ratio to that of all data.'
-	@echo 'random: real series; random-soft: with the logits of a teacher; ridge+2000: what shapecond makes, real series and'
+	@echo 'random: real series; random-soft: with the logits of a teacher; herding-8bit+2000: what shapecond makes, real series and'
 	@echo '2000 labelled views of them (sc-views).'
 	@echo
 	@echo 'The condensed series over real ones, with their shapelets: $(RUN)/condensed.svg'

@@ -11,7 +11,7 @@ PREFER := ElectricDevices
 SPCS ?= 1
 STUDENTS ?= plain
 RUN ?= build/efficiency
-METHODS ?= random random-soft herding kcenter dc dsa mtt condtsc sre2l shapecond ridge shapecond-unroll refined ridge+4000
+METHODS ?= random random-soft herding kcenter dc dsa mtt condtsc sre2l shapecond ridge shapecond-unroll refined herding-8bit+8000
 include $(dir $(lastword $(MAKEFILE_LIST)))rules.mk
 $(call check_methods,$(METHODS))
 threads := 0

@@ -1,12 +1,12 @@
 # The paper's main table: every dataset, number of series per class and method, both kinds of student, beside the
 # paper's figures:
 #     make main-table                                             all of it: hours
-#     make main-table DATASETS='HAR FacesUCR' SPCS=1 METHODS='random-soft sre2l ridge+4000' -j2
+#     make main-table DATASETS='HAR FacesUCR' SPCS=1 METHODS='random-soft sre2l herding-8bit+8000' -j2
 
 .PHONY: main-table show
 main-table:
 METHODS ?= random random-soft random-shapelets herding kcenter dc dsa mtt condtsc sre2l shapecond ridge \
-  shapecond-unroll refined ridge+4000
+  shapecond-unroll refined herding-8bit+8000
 include $(dir $(lastword $(MAKEFILE_LIST)))rules.mk
 $(call check_methods,$(METHODS))
 

@@ -13,13 +13,19 @@ method_herding = sc-select --method herding --teacher $(plain) $(few)
 method_herding-soft = sc-select --method herding --teacher $(plain) --soft $(few)
 method_kcenter = sc-select --method kcenter --teacher $(plain) $(few)
 method_kmeans = sc-select --method kmeans --teacher $(plain) $(few)
-# Chosen by ridge regression on the shapelet features: what `shapecond` adds views to.
+# What `shapecond` adds views to, and random series in as few bits.
+few_bits = sc-quantise --quiet
+method_herding-8bit = sc-select --method herding --teacher $(plain) --soft $(few) | $(few_bits)
+method_herding-4bit = $(method_herding-8bit) --bits 4
+method_random-8bit = sc-select $(few) | $(few_bits)
+# Chosen by ridge regression on the shapelet features: what `shapecond --students shapelets` refines.
 method_ridge = sc-synth --quiet --steps 0 --teacher $(teacher) --shapelets $(pool) $(few)
 
-# What labelled views owe to the series: random walks in their place, and as many bytes of all data as ridge+VIEWS
-# has (truncated@VIEWS).
+# What labelled views owe to the series: random walks in their place, and as many bytes of all data as
+# herding-8bit+VIEWS has (truncated@VIEWS).
 method_walks = sc-gen walks --spc $(per) --seed $(repeat) --like $(T)/train.npy
-method_truncated = $(PIPELINES)truncate.sh $(@D)/ridge+$(variant).npy $(T)/train.npy $(repeat)
+method_walks-8bit = $(method_walks) | $(few_bits)
+method_truncated = $(PIPELINES)truncate.sh $(@D)/herding-8bit+$(variant).npy $(T)/train.npy $(repeat)
 
 # Inversion of a teacher.
 synth = sc-synth --quiet $(call of,SYNTH)

@@ -8,7 +8,7 @@
 nas:
 PREFER := HAR
 SPCS ?= 10
-METHODS ?= random random-soft sre2l shapecond ridge+4000
+METHODS ?= random random-soft sre2l shapecond herding-8bit+8000
 include $(dir $(lastword $(MAKEFILE_LIST)))rules.mk
 $(call check_methods,$(filter-out all,$(METHODS)))
 

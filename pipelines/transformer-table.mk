@@ -1,6 +1,6 @@
 # The paper's table of Transformers: teachers and students are Transformers.
 #     make transformer-table
-#     make transformer-table DATASETS=HAR METHODS='random@transformer ridge@transformer+4000' -j2
+#     make transformer-table DATASETS=HAR METHODS='random@transformer herding-8bit@transformer+8000' -j2
 
 .PHONY: transformer-table show
 transformer-table:
@@ -8,7 +8,7 @@ PREFER := HAR ElectricDevices
 STUDENTS ?= plain
 NETWORKS ?= transformer
 METHODS ?= random random-soft@transformer herding@transformer kcenter@transformer dc@transformer dsa@transformer \
-  mtt@transformer condtsc@transformer sre2l@transformer shapecond@transformer ridge@transformer+4000
+  mtt@transformer condtsc@transformer sre2l@transformer shapecond@transformer herding-8bit@transformer+8000
 include $(dir $(lastword $(MAKEFILE_LIST)))rules.mk
 $(call check_methods,$(METHODS))
 

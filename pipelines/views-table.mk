@@ -1,7 +1,7 @@
 # Every method without views, with views that keep their labels and with views that a teacher labels, and the bytes of
 # each:
 #     make views-table
-#     make views-table DATASETS=HAR SPCS=10 METHODS='random ridge' VIEW_COUNTS='1000 4000' NETWORKS='cnn fcn' -j2
+#     make views-table DATASETS=HAR SPCS=10 METHODS='random herding-8bit' VIEW_COUNTS='1000 8000' NETWORKS='cnn fcn' -j2
 # All methods get the same views: recipe (VIEWS), number and teacher (plain.tch).
 
 .PHONY: views-table show
@@ -9,8 +9,8 @@ views-table:
 PREFER := FacesUCR TwoPatterns HAR ElectricDevices
 STUDENTS ?= plain
 NETWORKS ?= cnn
-METHODS ?= walks random random-soft herding kcenter kmeans dc mtt sre2l shapecond ridge
-VIEW_COUNTS ?= 4000
+METHODS ?= walks random random-soft random-8bit herding herding-8bit kcenter kmeans dc mtt sre2l shapecond ridge
+VIEW_COUNTS ?= 8000
 include $(dir $(lastword $(MAKEFILE_LIST)))rules.mk
 with_views := $(foreach m,$(METHODS),$(m) $(foreach v,$(VIEW_COUNTS),$(m)+kept$(v) $(m)+$(v)))
 $(call check_methods,$(with_views))

@@ -1,13 +1,14 @@
-/* sc-eval: how good a set is to learn from: train fresh networks on it and score them on other
+/* sc-eval: how good a dataset is to learn from: train fresh networks on it and score them on other
  * series (paper, 4.1). */
 #include <math.h>
 #include <stdlib.h>
 
 #include "common/cli.h"
-#include "common/device.h"
+#include "common/device_option.h"
 #include "common/progress.h"
 #include "common/shapelets.h"
 #include "common/training.h"
+#include "eval/labeller.h"
 #include "eval/report.h"
 #include "eval/student.h"
 
@@ -16,7 +17,8 @@ struct eval_cli {
     const char *validate;
     struct shapelets_cli shapelets;
     int classifier;
-    const char *teacher;
+    const char *teacher, *command;
+    double patience;
     const char *network;
     size_t seeds;
     bool soft, hard;
@@ -48,6 +50,10 @@ static const struct cli_option options[] = {
      "networks, or one logistic regression on shapelet distances", .choices = classifiers},
     {0, "teacher", "FILE", CLI_FILE, CLI_AT(eval_cli, teacher),
      "train nothing: score this network"},
+    {0, "teacher-command", "CMD", CLI_TEXT, CLI_AT(eval_cli, command),
+     "train nothing: score this program (sc-teacher-command(7))"},
+    {0, "teacher-timeout", "S", CLI_REAL, CLI_AT(eval_cli, patience),
+     "seconds that it may take for an answer", .low = 0.001, .high = 1e6, .unrecorded = true},
     TRAINING_OPTIONS(eval_cli, " [1000; with views 2000]", " [256; with views 64]"),
     {'f', "full", "A", CLI_TEXT, CLI_AT(eval_cli, full),
      "accuracy with all data, in %, for the ratio to it; or a table that sc-eval wrote",
@@ -88,7 +94,7 @@ static bool use_soft(const struct eval_cli *opt, const struct examples *train)
 }
 
 /* The rule and rate that were best on validation data.  With shapelet features SGD was better than
- * AdamW for small sets. */
+ * AdamW for small datasets. */
 static struct training_cli choose_training(const struct eval_cli *opt, const struct examples *train,
                                            bool soft)
 {
@@ -124,7 +130,7 @@ static void score_students(const struct eval_cli *opt, const struct device *devi
         cli_warn("%s: class %d has no series", train->name, (int)missing);
     held_out.targets = NULL; /* judged by its labels */
     cli_check(examples_architecture(train, opt->network, &students.architecture));
-    training_set(&training, set.count, held_out.count, &students.train);
+    training_options(&training, set.count, held_out.count, &students.train);
     students.train.loss = student_loss(soft, opt->temperature);
     students.train.seed = opt->common.seed;
     progress_start("sc-eval", students.train.epochs * opt->seeds, opt->common.quiet);
@@ -143,6 +149,23 @@ static void read_and_score_teacher(const char *path, const struct feature_source
         cli_warn("%s was trained with other shapelets", path);
     cli_check(score_teacher(&teacher, test, score));
     teacher_free(&teacher);
+}
+
+static void ask_and_score(const struct eval_cli *opt, const struct feature_source *source,
+                          const struct examples *test, struct score *score)
+{
+    size_t count = test->dataset.count, classes = test->dataset.classes;
+    float *logits = calloc(count, classes * sizeof *logits);
+    struct labeller labeller;
+
+    if (!logits)
+        cli_check(error_memory("predictions"));
+    cli_check(labeller_read(NULL, 0, source, &test->dataset, &labeller));
+    cli_check(labeller_start_program(&labeller, opt->command, opt->patience, &test->dataset));
+    cli_check(labeller_ask(&labeller, test, logits));
+    labeller_free(&labeller);
+    cli_check(score_make(logits, test->dataset.y, count, classes, score));
+    free(logits);
 }
 
 /* Trains what is asked for and scores it. */
@@ -167,19 +190,23 @@ static void train_and_score(const struct eval_cli *opt, const struct feature_sou
 
 static void check_usage(const struct eval_cli *opt)
 {
-    size_t wanted = opt->teacher ? 1 : 2;
+    bool trained = opt->teacher || opt->command;
 
-    if (opt->common.file_count != wanted)
-        cli_usage(opt->teacher ? "--teacher is scored on one dataset: sc-eval --teacher FILE TEST"
-                               : "missing arguments: sc-eval TRAIN TEST");
-    if (opt->classifier == CLASSIFIER_SHAPELETS && (!opt->shapelets.pool || opt->teacher))
+    if (opt->teacher && opt->command)
+        cli_usage("--teacher and --teacher-command exclude each other");
+    if (opt->common.file_count != (trained ? 1 : 2))
+        cli_usage(trained ? "a teacher is scored on one dataset: sc-eval --teacher FILE TEST"
+                          : "missing arguments: sc-eval TRAIN TEST");
+    if (opt->classifier == CLASSIFIER_SHAPELETS && (!opt->shapelets.pool || trained))
         cli_usage("--classifier=shapelets needs --shapelets, and no --teacher");
 }
 
 int main(int argc, char **argv)
 {
-    struct eval_cli opt = {
-        .seeds = 5, .temperature = 4, .training = training_defaults(SIZE_MAX, SIZE_MAX, NAN)};
+    struct eval_cli opt = {.seeds = 5,
+                           .temperature = 4,
+                           .patience = 600,
+                           .training = training_defaults(SIZE_MAX, SIZE_MAX, NAN)};
     struct report report = {.full = NAN};
     struct shapelet_pool pool;
     struct feature_source source;
@@ -194,10 +221,10 @@ int main(int argc, char **argv)
     check_usage(&opt);
     if (opt.full)
         cli_check(report_read_full(opt.full, &report.full));
-    report.students = !opt.teacher && opt.classifier == CLASSIFIER_NETWORK;
+    report.students = !opt.teacher && !opt.command && opt.classifier == CLASSIFIER_NETWORK;
     report.count = report.students ? opt.seeds : 1;
     report.first_seed = opt.common.seed;
-    device = device_for_network(opt.device, opt.network, opt.teacher);
+    device = device_chosen(opt.device, false);
     source = shapelets_source(&opt.shapelets, &device, &pool);
     cli_check(examples_read(opt.common.files[opt.common.file_count - 1], NULL, &source, &test));
     report.scores = scores = calloc(report.count, sizeof *scores);
@@ -207,6 +234,8 @@ int main(int argc, char **argv)
     cli_open_output(opt.common.output, false, &output);
     if (opt.teacher)
         read_and_score_teacher(opt.teacher, &source, &test, scores);
+    else if (opt.command)
+        ask_and_score(&opt, &source, &test, scores);
     else
         train_and_score(&opt, &source, &test, scores);
     /* Names of the test set, if it has one for every class. */

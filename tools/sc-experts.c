@@ -1,10 +1,10 @@
-/* sc-experts: train networks on a whole set and keep what they go through, for sc-match to follow.
- */
+/* sc-experts: train networks on a whole dataset and record their parameters after every epoch, for
+ * sc-match. */
 #include <stdio.h>
 #include <stdlib.h>
 
 #include "common/cli.h"
-#include "common/device.h"
+#include "common/device_option.h"
 #include "common/progress.h"
 #include "eval/examples.h"
 #include "match/experts.h"
@@ -34,7 +34,7 @@ static const struct cli_option options[] = {
     {0, "decay", "D", CLI_REAL, CLI_AT(experts_cli, experts.decay), "weight decay", .low = 0,
      .high = 1000},
     {0, "checkpoint", "FILE", CLI_OUTPUT, CLI_AT(experts_cli, experts.checkpoint),
-     "keep finished experts there, and go on from it if the run was interrupted"},
+     "keep finished experts there, and resume from it if the run was interrupted"},
     DEVICE_OPTION(experts_cli),
     {0, "labels", "FILE", CLI_FILE, CLI_AT(experts_cli, labels),
      "file that holds the labels alone"},
@@ -73,27 +73,27 @@ int main(int argc, char **argv)
 {
     struct experts_cli opt = {.experts = expert_defaults()};
     struct feature_source none = {NULL};
-    struct examples set;
+    struct examples real;
     struct output output;
     struct error *error;
     const char *digests[2];
     char *notes = NULL;
 
     cli_parse(argc, argv, &program, &opt);
-    cli_check(examples_read(cli_input(&opt.common), opt.labels, &none, &set));
-    cli_warn_views(cli_input(&opt.common), &set.dataset);
-    cli_check(examples_architecture(&set, opt.network, &opt.experts.architecture));
-    opt.experts.backend = device_for_network(opt.device, opt.network, NULL).backend;
+    cli_check(examples_read(cli_input(&opt.common), opt.labels, &none, &real));
+    cli_warn_views(cli_input(&opt.common), &real.dataset);
+    cli_check(examples_architecture(&real, opt.network, &opt.experts.architecture));
+    opt.experts.backend = device_chosen(opt.device, false).backend;
     opt.experts.seed = opt.common.seed;
     opt.experts.progress = show_epoch;
     opt.experts.torn = say_torn;
     opt.experts.context = &opt;
-    digests[0] = set.dataset.digest;
-    digests[1] = set.dataset.label_digest;
+    digests[0] = real.dataset.digest;
+    digests[1] = real.dataset.label_digest;
     cli_record(&opt.common, &notes, digests, 2);
     cli_open_output(opt.common.output, true, &output);
     progress_start("sc-experts", opt.experts.count * opt.experts.epochs, opt.common.quiet);
-    error = experts_train(&opt.experts, &set.dataset, notes, output.stream);
+    error = experts_train(&opt.experts, &real.dataset, notes, output.stream);
     progress_end();
     if (error && !ferror(output.stream)) /* not about the output */
         cli_check(error);
@@ -101,6 +101,6 @@ int main(int argc, char **argv)
     /* The run is complete: remove its checkpoint. */
     cli_remove_checkpoint(opt.experts.checkpoint);
     free(notes);
-    examples_free(&set);
+    examples_free(&real);
     return 0;
 }

@@ -6,7 +6,7 @@
 #include "data/generate.h"
 #include "data/walks.h"
 
-struct gen_options {
+struct gen_cli {
     struct cli_common common;
     struct generate_options set;
     const char *truth;
@@ -17,36 +17,36 @@ struct gen_options {
 enum { DEFAULT_PER_CLASS = 10 };
 
 static const struct cli_option options[] = {
-    {'n', "count", "N", CLI_SIZE, CLI_AT(gen_options, set.count), "how many series", .low = 1},
-    {0, "first", "N", CLI_SIZE, CLI_AT(gen_options, set.first),
+    {'n', "count", "N", CLI_SIZE, CLI_AT(gen_cli, set.count), "how many series", .low = 1},
+    {0, "first", "N", CLI_SIZE, CLI_AT(gen_cli, set.first),
      "index of the first series: datasets that do not overlap are new samples of the same problem",
      0},
-    {'L', "length", "N", CLI_SIZE, CLI_AT(gen_options, set.length), "steps of a series", .low = 1,
+    {'L', "length", "N", CLI_SIZE, CLI_AT(gen_cli, set.length), "steps of a series", .low = 1,
      .high = 1e9},
-    {0, "noise", "S", CLI_REAL, CLI_AT(gen_options, set.noise), "standard deviation of the noise",
+    {0, "noise", "S", CLI_REAL, CLI_AT(gen_cli, set.noise), "standard deviation of the noise",
      .low = 0, .high = 1e6},
-    {0, "correlation", "R", CLI_REAL, CLI_AT(gen_options, set.correlation),
+    {0, "correlation", "R", CLI_REAL, CLI_AT(gen_cli, set.correlation),
      "correlation of the noise between neighbouring steps", .low = -0.9999, .high = 0.9999},
-    {0, "imbalance", "R", CLI_REAL, CLI_AT(gen_options, set.imbalance),
+    {0, "imbalance", "R", CLI_REAL, CLI_AT(gen_cli, set.imbalance),
      "share of the rarest class relative to the most frequent", .low = 1e-6, .high = 1},
-    {0, "truth", "FILE", CLI_OUTPUT, CLI_AT(gen_options, truth),
+    {0, "truth", "FILE", CLI_OUTPUT, CLI_AT(gen_cli, truth),
      "write where the patterns are, as a table", 0},
-    {'C', "channels", "N", CLI_SIZE, CLI_AT(gen_options, set.channels), "planted: channels",
-     .low = 1, .high = 1e9},
-    {'V', "classes", "N", CLI_SIZE, CLI_AT(gen_options, set.classes), "planted: classes", .low = 1,
+    {'C', "channels", "N", CLI_SIZE, CLI_AT(gen_cli, set.channels), "planted: channels", .low = 1,
+     .high = 1e9},
+    {'V', "classes", "N", CLI_SIZE, CLI_AT(gen_cli, set.classes), "planted: classes", .low = 1,
      .high = 1e6},
-    {'k', "shapelets", "N", CLI_SIZE, CLI_AT(gen_options, set.shapelets),
+    {'k', "shapelets", "N", CLI_SIZE, CLI_AT(gen_cli, set.shapelets),
      "planted: shapelets of each class", .low = 1, .high = 1e6},
-    {0, "pattern", "N", CLI_SIZE, CLI_AT(gen_options, set.pattern), "planted: steps of a shapelet",
+    {0, "pattern", "N", CLI_SIZE, CLI_AT(gen_cli, set.pattern), "planted: steps of a shapelet",
      .low = 2, .high = 1e9},
-    {0, "jitter", "N", CLI_SIZE, CLI_AT(gen_options, set.jitter),
+    {0, "jitter", "N", CLI_SIZE, CLI_AT(gen_cli, set.jitter),
      "planted: largest shift of a shapelet from its place", .high = 1e9},
-    {0, "amplitude", "A", CLI_REAL, CLI_AT(gen_options, set.amplitude),
+    {0, "amplitude", "A", CLI_REAL, CLI_AT(gen_cli, set.amplitude),
      "planted: root mean square of a shapelet", .low = 0, .high = 1e6},
-    {0, "like", "FILE", CLI_FILE, CLI_AT(gen_options, like),
+    {0, "like", "FILE", CLI_FILE, CLI_AT(gen_cli, like),
      "walks: dataset whose channels, length, scale and classes they get", 0},
-    {0, "spc", "N", CLI_SIZE, CLI_AT(gen_options, per_class), "walks: series per class [10]",
-     .low = 1, .high = 1e9},
+    {0, "spc", "N", CLI_SIZE, CLI_AT(gen_cli, per_class), "walks: series per class [10]", .low = 1,
+     .high = 1e9},
     {0},
 };
 
@@ -80,7 +80,7 @@ static bool pattern_options(const struct generate_options *set,
            set->correlation != usual->correlation || set->imbalance != usual->imbalance;
 }
 
-static int kind_of(const struct gen_options *opt)
+static int kind_of(const struct gen_cli *opt)
 {
     const struct generate_options usual = generate_defaults(), *set = &opt->set;
     int kind = 0;
@@ -90,7 +90,7 @@ static int kind_of(const struct gen_options *opt)
     while (kind < KINDS && strcmp(opt->common.files[0], kinds[kind]) != 0)
         kind++;
     if (kind == KINDS)
-        cli_usage("'%s' is none of: two-patterns, cbf, planted, walks", opt->common.files[0]);
+        cli_usage("'%s' is not one of: two-patterns, cbf, planted, walks", opt->common.files[0]);
     if (kind != GENERATE_PLANTED && planted_options(set, &usual))
         cli_usage("channels, classes and shapelets can be chosen for planted datasets only");
     if (kind == WALKS && (pattern_options(set, &usual) || opt->truth))
@@ -102,7 +102,7 @@ static int kind_of(const struct gen_options *opt)
     return kind;
 }
 
-static void make_walks(struct gen_options *opt)
+static void make_walks(struct gen_cli *opt)
 {
     struct dataset like, walks;
     size_t per_class = opt->per_class ? opt->per_class : DEFAULT_PER_CLASS;
@@ -130,7 +130,7 @@ static void write_truth(const struct planted_list *truth, const struct dataset *
 
 int main(int argc, char **argv)
 {
-    struct gen_options opt = {.set = generate_defaults()};
+    struct gen_cli opt = {.set = generate_defaults()};
     struct dataset dataset;
     struct planted_list truth;
     struct output outputs[2];

@@ -1,16 +1,23 @@
-/* sc-plot: draw a dataset, a shapelet pool or a table of curves as SVG. */
+/* sc-plot: draw a dataset, a shapelet pool, curves or scores as SVG or for the terminal. */
 #include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
 
 #include "common/cli.h"
+#include "common/help.h"
 #include "base/file.h"
+#include "formats/scores.h"
 #include "plot/figures.h"
 #include "formats/table.h"
+
+enum { MOST_TABLES = 100 }; /* of sc-eval in one picture */
 
 struct plot_options {
     struct cli_common common;
     struct figure_options figure;
     const char *over;
     const char *shapelets;
+    bool text;
 };
 
 static const struct cli_option options[] = {
@@ -23,6 +30,10 @@ static const struct cli_option options[] = {
     {'r', "rows", "N", CLI_SIZE, CLI_AT(plot_options, figure.rows), "rows of panels at most",
      .low = 1, .high = 1000},
     {0, "channel", "N", CLI_SIZE, CLI_AT(plot_options, figure.channel), "channel that is drawn"},
+    {0, "all-channels", NULL, CLI_FLAG, CLI_AT(plot_options, figure.all_channels),
+     "dataset: a row for each channel"},
+    {0, "text", NULL, CLI_FLAG, CLI_AT(plot_options, text),
+     "draw with characters, for a terminal, not as SVG"},
     {0, "behind", "N", CLI_SIZE, CLI_AT(plot_options, figure.behind),
      "series of --over behind each panel at most"},
     {0, "log", NULL, CLI_FLAG, CLI_AT(plot_options, figure.logarithmic),
@@ -36,10 +47,10 @@ static const struct cli_option options[] = {
 static const struct cli_program program = {
     .name = "sc-plot",
     .arguments = "[FILE]",
-    .summary = "Draws a dataset, a shapelet pool (.slp) or a table of curves (TSV) as SVG.",
+    .summary = "Draws a dataset, a shapelet pool (.slp), curves (TSV) or tables of sc-eval as SVG.",
     .example = "sc-plot tiny.npy -o tiny.svg",
     .options = options,
-    .most_files = 1,
+    .most_files = MOST_TABLES,
 };
 
 /* What is drawn besides the file itself. */
@@ -69,7 +80,9 @@ static struct error *draw_dataset(FILE *stream, const unsigned char *bytes, size
     struct error *error;
 
     TRY(dataset_read_memory(bytes, size, 0, &dataset));
-    error = figure_dataset(stream, &dataset, company->over, company->shapelets, &opt->figure);
+    error = opt->text
+                ? text_dataset(stream, &dataset, help_width(STDOUT_FILENO), &opt->figure)
+                : figure_dataset(stream, &dataset, company->over, company->shapelets, &opt->figure);
     dataset_free(&dataset);
     return error;
 }
@@ -80,9 +93,62 @@ static struct error *draw_pool(FILE *stream, const unsigned char *bytes, size_t 
     struct shapelet_pool pool;
     struct error *error;
 
+    if (opt->text)
+        return error_make("--text draws datasets and tables, not pools of shapelets");
     TRY(slp_read_memory(bytes, size, &pool));
     error = figure_pool(stream, &pool, company->over, &opt->figure);
     slp_free(&pool);
+    return error;
+}
+
+/* The name of a file without folder and ending. */
+static char *stem(const char *path)
+{
+    const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;
+    const char *dot = strrchr(name, '.');
+
+    return strcmp(path, "-") == 0
+               ? strdup("accuracy")
+               : strndup(name, dot && dot > name ? (size_t)(dot - name) : strlen(name));
+}
+
+static void parse_scores(const char *path, const unsigned char *bytes, size_t size,
+                         struct scores *scores)
+{
+    char *name = stem(path);
+
+    if (!name)
+        cli_check(error_memory("a name"));
+    cli_check(error_in(file_shown(path), scores_parse((const char *)bytes, size, name, scores)));
+}
+
+/* All tables in one picture; the first has been read. */
+static struct error *draw_scores(FILE *stream, const unsigned char *bytes, size_t size,
+                                 const struct plot_options *opt)
+{
+    size_t count = opt->common.file_count ? opt->common.file_count : 1;
+    struct scores *scores = calloc(count, sizeof *scores);
+    struct error *error;
+
+    if (!scores)
+        return error_memory("tables");
+    parse_scores(cli_input(&opt->common), bytes, size, &scores[0]);
+    for (size_t i = 1; i < count; i++) {
+        const char *path = opt->common.files[i];
+        unsigned char *other;
+        size_t other_size;
+
+        cli_check(error_in(file_shown(path), file_read(path, &other, &other_size)));
+        parse_scores(path, other, other_size, &scores[i]);
+        free(other);
+    }
+    error = opt->text ? text_scores(stream, scores, count, help_width(STDOUT_FILENO))
+                      : figure_scores(stream, scores, count, &opt->figure);
+    for (size_t i = 0; i < count; i++) {
+        free((char *)scores[i].name);
+        scores_free(&scores[i]);
+    }
+    free(scores);
     return error;
 }
 
@@ -93,8 +159,11 @@ static struct error *draw_table(FILE *stream, const unsigned char *bytes, size_t
     struct error *error;
 
     (void)company;
+    if (scores_are((const char *)bytes, size))
+        return draw_scores(stream, bytes, size, opt);
     TRY(table_parse((const char *)bytes, size, &table));
-    error = figure_curves(stream, &table, &opt->figure);
+    error = opt->text ? text_curves(stream, &table, help_width(STDOUT_FILENO), &opt->figure)
+                      : figure_curves(stream, &table, &opt->figure);
     table_free(&table);
     return error;
 }
@@ -118,6 +187,9 @@ int main(int argc, char **argv)
     cli_parse(argc, argv, &program, &opt);
     shown = file_shown(cli_input(&opt.common));
     cli_check(error_in(shown, file_read(cli_input(&opt.common), &bytes, &size)));
+    if (opt.common.file_count > 1 &&
+        (file_kind(bytes, size) != FILE_TEXT || !scores_are((const char *)bytes, size)))
+        cli_usage("several files: only for tables of sc-eval");
     read_company(&opt, &company);
     cli_open_output(opt.common.output, false, &output);
     error = draw[file_kind(bytes, size)](output.stream, bytes, size, &company, &opt);

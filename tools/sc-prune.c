@@ -1,4 +1,4 @@
-/* sc-prune: keep a random part of the series of a set (paper, 3.1, "data pruning"). */
+/* sc-prune: keep a random part of the series of a dataset (paper, 3.1, "data pruning"). */
 #include <stdlib.h>
 
 #include "common/cli.h"

@@ -9,16 +9,24 @@
 
 struct report_cli {
     struct cli_common common;
-    const char *real, *shapelets, *title;
-    struct cli_texts eval;
+    const char *real, *shapelets, *searched, *times, *title, *name;
+    struct cli_texts eval, curves;
 };
 
 static const struct cli_option options[] = {
     {'r', "real", "FILE", CLI_FILE, CLI_AT(report_cli, real),
      "the dataset that was condensed, to show beside it"},
     {'s', "shapelets", "FILE", CLI_FILE, CLI_AT(report_cli, shapelets), "pool to show"},
+    {0, "searched", "FILE", CLI_FILE, CLI_AT(report_cli, searched),
+     "dataset that the pool was found in, to show where; by default that of --real if it fits"},
     {'e', "eval", "[NAME=]FILE", CLI_TEXTS, CLI_AT(report_cli, eval),
      "table of sc-eval, and what to call it; may be repeated"},
+    {'c', "curve", "[NAME=]FILE", CLI_TEXTS, CLI_AT(report_cli, curves),
+     "table of a training (sc-teacher --log), and what to call it; may be repeated"},
+    {0, "times", "FILE", CLI_FILE, CLI_AT(report_cli, times),
+     "commands.tsv of shapecond --keep: how long the stages took"},
+    {0, "name", "FILE", CLI_TEXT, CLI_AT(report_cli, name),
+     "what the file is called in the Python lines"},
     {0, "title", "TEXT", CLI_TEXT, CLI_AT(report_cli, title), "headline"},
     {0},
 };
@@ -53,39 +61,137 @@ static void read_real(const char *path, const struct dataset *condensed, struct 
                        condensed->channels, condensed->length, condensed->classes));
 }
 
-/* "NAME=FILE", or a file whose name is its name. */
+/* "NAME=FILE", or a file whose name is its name; both are malloc'ed. */
+struct named_file {
+    char *name;
+    unsigned char *bytes;
+    size_t size;
+    const char *path;
+};
+
+static struct named_file read_named(const char *text)
+{
+    const char *equals = strchr(text, '='), *slash = strrchr(text, '/');
+    struct named_file file = {.path = equals ? equals + 1 : text};
+
+    file.name = equals ? strndup(text, (size_t)(equals - text)) : strdup(slash ? slash + 1 : text);
+    if (!file.name)
+        cli_check(error_memory("a name"));
+    cli_check(error_in(file_shown(file.path), file_read(file.path, &file.bytes, &file.size)));
+    return file;
+}
+
 static void read_scores(const char *text, struct scores *scores)
 {
-    const char *equals = strchr(text, '='), *path = equals ? equals + 1 : text;
-    const char *slash = strrchr(text, '/');
-    unsigned char *bytes;
-    char *name;
-    size_t size;
+    struct named_file file = read_named(text);
 
-    name = equals ? strndup(text, (size_t)(equals - text)) : strdup(slash ? slash + 1 : text);
-    if (!name)
-        cli_check(error_memory("a name"));
-    cli_check(error_in(file_shown(path), file_read(path, &bytes, &size)));
-    cli_check(error_in(file_shown(path), scores_parse((const char *)bytes, size, name, scores)));
-    free(bytes);
+    cli_check(error_in(file_shown(file.path),
+                       scores_parse((const char *)file.bytes, file.size, file.name, scores)));
+    free(file.bytes);
+}
+
+static void read_curve(const char *text, struct report_curve *curve)
+{
+    struct named_file file = read_named(text);
+
+    curve->name = file.name;
+    cli_check(error_in(file_shown(file.path),
+                       table_parse((const char *)file.bytes, file.size, &curve->table)));
+    free(file.bytes);
+}
+
+/* Whether the shapelets can have been cut out of this dataset. */
+static bool fits_pool(const struct dataset *dataset, const struct shapelet_pool *pool)
+{
+    if (dataset->channels != pool->channels || dataset->length != pool->steps)
+        return false;
+    for (size_t k = 0; k < pool->count; k++) {
+        const struct shapelet *shapelet = &pool->shapelets[k];
+
+        if (shapelet->source >= dataset->count ||
+            memcmp(dataset_series(dataset, (size_t)shapelet->source, shapelet->channel) +
+                       shapelet->start,
+                   shapelet->values, shapelet->length * sizeof(float)) != 0)
+            return false;
+    }
+    return true;
+}
+
+/* The pool, and where it was found. */
+static void read_pool(const struct report_cli *opt, struct page *page, struct shapelet_pool *pool,
+                      struct dataset *searched)
+{
+    cli_check(slp_read(opt->shapelets, pool));
+    page->pool = pool;
+    if (opt->searched) {
+        cli_check(dataset_read(opt->searched, NULL, 0, searched));
+        if (!fits_pool(searched, pool))
+            cli_check(error_make("%s: the shapelets of %s are not in it", file_shown(opt->searched),
+                                 file_shown(opt->shapelets)));
+        page->searched = searched;
+    } else if (page->real && fits_pool(page->real, pool)) {
+        page->searched = page->real;
+    }
+}
+
+static void read_tables(const struct report_cli *opt, struct page *page)
+{
+    struct scores *scores = calloc(opt->eval.count + 1, sizeof *scores);
+    struct report_curve *curves = calloc(opt->curves.count + 1, sizeof *curves);
+    unsigned char *bytes;
+
+    if (!scores || !curves)
+        cli_check(error_memory("tables"));
+    for (size_t i = 0; i < opt->eval.count; i++)
+        read_scores(opt->eval.items[i], &scores[i]);
+    for (size_t i = 0; i < opt->curves.count; i++)
+        read_curve(opt->curves.items[i], &curves[i]);
+    page->scores = scores;
+    page->score_count = opt->eval.count;
+    page->curves = curves;
+    page->curve_count = opt->curves.count;
+    if (opt->times) {
+        cli_check(
+            error_in(file_shown(opt->times), file_read(opt->times, &bytes, &page->times_size)));
+        page->times = (const char *)bytes;
+    }
+}
+
+static void free_tables(struct page *page)
+{
+    for (size_t i = 0; i < page->score_count; i++) {
+        free((char *)page->scores[i].name);
+        scores_free((struct scores *)&page->scores[i]);
+    }
+    for (size_t i = 0; i < page->curve_count; i++) {
+        free((char *)page->curves[i].name);
+        table_free((struct table *)&page->curves[i].table);
+    }
+    free((struct scores *)page->scores);
+    free((struct report_curve *)page->curves);
+    free((char *)page->times);
 }
 
 int main(int argc, char **argv)
 {
     struct report_cli opt = {0};
-    struct dataset condensed, real = {0};
+    struct dataset condensed, real = {0}, searched = {0};
     struct shapelet_pool pool = {0};
-    struct scores *scores;
     struct output output;
     struct page page = {0};
     const char *input, *slash;
 
     cli_parse(argc, argv, &program, &opt);
+    if (opt.searched && !opt.shapelets)
+        cli_usage("--searched needs --shapelets");
     input = cli_input(&opt.common);
     slash = strrchr(input, '/');
     cli_check(dataset_read(input, NULL, DATASET_LABELLED | DATASET_VIEWS, &condensed));
     page.title = opt.title;
-    page.file = strcmp(input, "-") == 0 ? "tiny.npy" : slash ? slash + 1 : input;
+    page.file = opt.name                  ? opt.name
+                : strcmp(input, "-") == 0 ? "tiny.npy"
+                : slash                   ? slash + 1
+                                          : input;
     page.condensed = &condensed;
     page.condensed_bytes = file_bytes(input, &condensed);
     if (opt.real) {
@@ -93,27 +199,17 @@ int main(int argc, char **argv)
         page.real = &real;
         page.real_bytes = file_bytes(opt.real, &real);
     }
-    if (opt.shapelets) {
-        cli_check(slp_read(opt.shapelets, &pool));
-        page.pool = &pool;
-    }
-    scores = calloc(opt.eval.count + 1, sizeof *scores);
-    if (!scores)
-        cli_check(error_memory("tables"));
-    for (size_t i = 0; i < opt.eval.count; i++)
-        read_scores(opt.eval.items[i], &scores[i]);
-    page.scores = scores;
-    page.score_count = opt.eval.count;
+    if (opt.shapelets)
+        read_pool(&opt, &page, &pool, &searched);
+    read_tables(&opt, &page);
 
     cli_open_output(opt.common.output, false, &output);
     cli_finish_output(&output, opt.common.output, page_write(output.stream, &page));
-    for (size_t i = 0; i < opt.eval.count; i++) {
-        free((char *)scores[i].name);
-        scores_free(&scores[i]);
-    }
-    free(scores);
+    free_tables(&page);
     free(opt.eval.items);
+    free(opt.curves.items);
     slp_free(&pool);
+    dataset_free(&searched);
     dataset_free(&real);
     dataset_free(&condensed);
     return 0;

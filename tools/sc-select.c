@@ -3,11 +3,11 @@
 #include <stdlib.h>
 
 #include "common/cli.h"
-#include "common/device.h"
+#include "common/device_option.h"
 #include "common/shapelets.h"
 #include "choose/coreset.h"
 
-struct select_options {
+struct select_cli {
     struct cli_common common;
     int method;
     size_t per_class;
@@ -21,17 +21,16 @@ struct select_options {
 static const char *const methods[] = {"random", "herding", "kcenter", "kmeans", NULL};
 
 static const struct cli_option options[] = {
-    {'m', "method", "METHOD", CLI_CHOICE, CLI_AT(select_options, method), "how to choose",
+    {'m', "method", "METHOD", CLI_CHOICE, CLI_AT(select_cli, method), "how to choose",
      .choices = methods},
-    {'n', "spc", "N", CLI_SIZE, CLI_AT(select_options, per_class), "series per class", .low = 1},
-    {'t', "teacher", "FILE", CLI_FILE, CLI_AT(select_options, teacher),
-     "compare series by what this network makes of them"},
-    SHAPELETS_OPTIONS(select_options),
-    {0, "soft", NULL, CLI_FLAG, CLI_AT(select_options, soft),
+    {'n', "spc", "N", CLI_SIZE, CLI_AT(select_cli, per_class), "series per class", .low = 1},
+    {'t', "teacher", "FILE", CLI_FILE, CLI_AT(select_cli, teacher),
+     "compare series by the embeddings of this network"},
+    SHAPELETS_OPTIONS(select_cli),
+    {0, "soft", NULL, CLI_FLAG, CLI_AT(select_cli, soft),
      "store the teacher's logits as soft labels"},
-    DEVICE_OPTION(select_options),
-    {0, "labels", "FILE", CLI_FILE, CLI_AT(select_options, labels),
-     "file that holds the labels alone"},
+    DEVICE_OPTION(select_cli),
+    {0, "labels", "FILE", CLI_FILE, CLI_AT(select_cli, labels), "file that holds the labels alone"},
     {0},
 };
 
@@ -47,44 +46,45 @@ static const struct cli_program program = {
 };
 
 /* What the teacher says of every series: logits and, where asked for, embeddings. */
-struct opinion {
+struct predictions {
     struct teacher teacher;
     float *logits;
     float *points;
 };
 
-static void ask_teacher(const struct select_options *opt, const struct device *device,
+static void ask_teacher(const struct select_cli *opt, const struct device *device,
                         const struct shapelet_pool *pool, const struct examples *all,
-                        struct opinion *opinion)
+                        struct predictions *predictions)
 {
     const struct network *network;
     size_t count = all->dataset.count, classes;
     bool embed = opt->method != CORESET_RANDOM;
 
-    cli_check(teacher_read(opt->teacher, device->backend, &opinion->teacher));
-    cli_check(examples_match_teacher(all, opt->teacher, &opinion->teacher));
-    if (!teacher_knows_pool(&opinion->teacher, pool))
+    cli_check(teacher_read(opt->teacher, device->backend, &predictions->teacher));
+    cli_check(examples_match_teacher(all, opt->teacher, &predictions->teacher));
+    if (!teacher_knows_pool(&predictions->teacher, pool))
         cli_warn("%s was trained with other shapelets", opt->teacher);
-    network = opinion->teacher.network;
+    network = predictions->teacher.network;
     classes = network->architecture.classes;
     if (opt->soft && classes != all->dataset.classes)
         cli_check(error_make("%s: %zu classes, but %s has %zu", opt->teacher, classes, all->name,
                              all->dataset.classes));
-    opinion->logits = calloc(count, classes * sizeof *opinion->logits);
+    predictions->logits = calloc(count, classes * sizeof *predictions->logits);
     if (embed)
-        opinion->points = calloc(count, network->embedding * sizeof *opinion->points);
-    if (!opinion->logits || (embed && !opinion->points))
+        predictions->points = calloc(count, network->embedding * sizeof *predictions->points);
+    if (!predictions->logits || (embed && !predictions->points))
         cli_check(error_memory("embeddings"));
-    cli_check(examples_predict(all, &opinion->teacher, opinion->logits, opinion->points));
+    cli_check(
+        examples_predict(all, &predictions->teacher, predictions->logits, predictions->points));
 }
 
-static void choose(const struct select_options *opt, const struct examples *examples,
-                   const struct opinion *opinion, size_t *chosen)
+static void choose(const struct select_cli *opt, const struct examples *examples,
+                   const struct predictions *predictions, size_t *chosen)
 {
     const struct dataset *all = &examples->dataset;
-    const float *points = opinion->points ? opinion->points : all->x;
+    const float *points = predictions->points ? predictions->points : all->x;
     size_t dimension =
-        opinion->points ? opinion->teacher.network->embedding : all->channels * all->length;
+        predictions->points ? predictions->teacher.network->embedding : dataset_series_size(all);
     struct coreset_options coreset = {.method = (enum coreset_method)opt->method,
                                       .per_class = opt->per_class,
                                       .seed = opt->common.seed};
@@ -95,8 +95,8 @@ static void choose(const struct select_options *opt, const struct examples *exam
 
 int main(int argc, char **argv)
 {
-    struct select_options opt = {.method = CORESET_RANDOM, .per_class = 10};
-    struct opinion opinion = {.logits = NULL};
+    struct select_cli opt = {.method = CORESET_RANDOM, .per_class = 10};
+    struct predictions predictions = {.logits = NULL};
     struct shapelet_pool pool;
     struct feature_source source;
     struct device device;
@@ -107,29 +107,29 @@ int main(int argc, char **argv)
 
     cli_parse(argc, argv, &program, &opt);
     if (!opt.teacher && (opt.soft || opt.shapelets.pool))
-        cli_usage("--%s is of no use without --teacher", opt.soft ? "soft" : "shapelets");
-    device = device_for_network(opt.device, NULL, opt.teacher);
+        cli_usage("--%s needs --teacher", opt.soft ? "soft" : "shapelets");
+    device = device_chosen(opt.device, false);
     source = shapelets_source(&opt.shapelets, &device, &pool);
     cli_check(examples_read(cli_input(&opt.common), opt.labels, &source, &all));
     cli_warn_views(cli_input(&opt.common), &all.dataset);
     if (opt.teacher)
-        ask_teacher(&opt, &device, &pool, &all, &opinion);
+        ask_teacher(&opt, &device, &pool, &all, &predictions);
     chosen = calloc(all.dataset.classes, opt.per_class * sizeof *chosen);
     if (!chosen)
         cli_check(error_memory("the choice"));
-    choose(&opt, &all, &opinion, chosen);
+    choose(&opt, &all, &predictions, chosen);
     if (opt.soft)
-        all.dataset.soft = opinion.logits; /* what it had lives on in its storage */
+        all.dataset.soft = predictions.logits; /* what it had lives on in its storage */
     cli_check(dataset_take(&all.dataset, chosen, all.dataset.classes * opt.per_class, &few));
     digests[0] = all.dataset.digest;
     digests[1] = all.dataset.label_digest;
-    digests[2] = opinion.teacher.digest;
+    digests[2] = predictions.teacher.digest;
     digests[3] = pool.digest;
     cli_write_dataset(&opt.common, &few, digests, 4);
     free(chosen);
-    free(opinion.logits);
-    free(opinion.points);
-    teacher_free(&opinion.teacher);
+    free(predictions.logits);
+    free(predictions.points);
+    teacher_free(&predictions.teacher);
     dataset_free(&few);
     examples_free(&all);
     slp_free(&pool);

@@ -5,14 +5,14 @@
 #include <string.h>
 
 #include "common/cli.h"
-#include "common/device.h"
+#include "common/device_option.h"
 #include "common/progress.h"
 #include "base/file.h"
 #include "shapelets/discover.h"
 #include "shapelets/lengths.h"
 #include "shapelets/standardise.h"
 
-struct shapelets_cli {
+struct search_cli {
     struct cli_common common;
     size_t k;
     const char *lengths;
@@ -31,31 +31,30 @@ static const char *const gains[] = {"all", "one", NULL};
 static const char *const selections[] = {"top", "class", "diverse", NULL};
 
 static const struct cli_option options[] = {
-    {'k', "shapelets", "K", CLI_SIZE, CLI_AT(shapelets_cli, k), "shapelets for each channel",
+    {'k', "shapelets", "K", CLI_SIZE, CLI_AT(search_cli, k), "shapelets for each channel",
      .low = 1},
-    {'l', "lengths", "LIST", CLI_TEXT, CLI_AT(shapelets_cli, lengths),
+    {'l', "lengths", "LIST", CLI_TEXT, CLI_AT(search_cli, lengths),
      "lengths of candidates, such as 14,18,22 or 10-30:5; by default 10 to 30 % of the steps"},
-    {0, "step", "N", CLI_SIZE, CLI_AT(shapelets_cli, start_step),
+    {0, "step", "N", CLI_SIZE, CLI_AT(search_cli, start_step),
      "candidates start at multiples of this; 0: the smallest step that leaves at most 500 starts"},
-    {'w', "window", "W", CLI_TEXT, CLI_AT(shapelets_cli, window),
+    {'w', "window", "W", CLI_TEXT, CLI_AT(search_cli, window),
      "compare up to W steps around a candidate's own place, or 'full': everywhere; by default 15 % "
      "of the steps, at most 50"},
-    {0, "normalise", NULL, CLI_FLAG, CLI_AT(shapelets_cli, normalise),
+    {0, "normalise", NULL, CLI_FLAG, CLI_AT(search_cli, normalise),
      "divide distances by the square root of the length"},
-    {0, "raw", NULL, CLI_FLAG, CLI_AT(shapelets_cli, raw),
+    {0, "raw", NULL, CLI_FLAG, CLI_AT(search_cli, raw),
      "networks get the distances as they come, not standardised"},
-    {0, "quality", "MEASURE", CLI_CHOICE, CLI_AT(shapelets_cli, quality),
-     "how candidates are scored", .choices = slp_quality_names},
-    {0, "gain", "OF", CLI_CHOICE, CLI_AT(shapelets_cli, gain),
+    {0, "quality", "MEASURE", CLI_CHOICE, CLI_AT(search_cli, quality), "how candidates are scored",
+     .choices = slp_quality_names},
+    {0, "gain", "OF", CLI_CHOICE, CLI_AT(search_cli, gain),
      "score candidates for telling all classes apart, or one from the rest", .choices = gains},
-    {0, "select", "HOW", CLI_CHOICE, CLI_AT(shapelets_cli, select),
+    {0, "select", "HOW", CLI_CHOICE, CLI_AT(search_cli, select),
      "the best, the best of each class in turn, or those that add most to the others",
      .choices = selections},
-    {0, "measure-all", NULL, CLI_FLAG, CLI_AT(shapelets_cli, measure_all),
+    {0, "measure-all", NULL, CLI_FLAG, CLI_AT(search_cli, measure_all),
      "do not drop hopeless candidates early: the same pool, later", .unrecorded = true},
-    DEVICE_OPTION(shapelets_cli),
-    {0, "labels", "FILE", CLI_FILE, CLI_AT(shapelets_cli, labels),
-     "file that holds the labels alone"},
+    DEVICE_OPTION(search_cli),
+    {0, "labels", "FILE", CLI_FILE, CLI_AT(search_cli, labels), "file that holds the labels alone"},
     {0},
 };
 
@@ -91,7 +90,7 @@ static size_t parse_window(const char *text, size_t steps)
     return (size_t)window;
 }
 
-/* Lengths as given, or chosen for series of so many steps; the caller frees them. */
+/* Lengths as given, or chosen for series of that length; the caller frees them. */
 static size_t *parse_lengths(const char *text, size_t steps, size_t *count)
 {
     size_t *lengths = NULL;
@@ -107,7 +106,7 @@ static size_t *parse_lengths(const char *text, size_t steps, size_t *count)
     return lengths;
 }
 
-static void say_result(const struct shapelets_cli *opt, const struct dataset *dataset,
+static void say_result(const struct search_cli *opt, const struct dataset *dataset,
                        const struct shapelet_pool *pool, const struct discover_report *report)
 {
     if (pool->count < opt->k * dataset->channels)
@@ -122,7 +121,7 @@ static void say_result(const struct shapelets_cli *opt, const struct dataset *da
 
 int main(int argc, char **argv)
 {
-    struct shapelets_cli opt = {.k = 20};
+    struct search_cli opt = {.k = 20};
     struct discover_options discover = {0};
     struct discover_report report;
     struct shapelet_pool pool;

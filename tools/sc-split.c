@@ -1,4 +1,4 @@
-/* sc-split: cut a labelled set into train, validation and test, class by class. */
+/* sc-split: split a labelled dataset into train, validation and test, class by class. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -64,7 +64,7 @@ static void read_sizes(const struct split_cli *opt, struct split_size sizes[SPLI
         any = any || opt->sizes[p];
     }
     if (!any)
-        cli_usage("what sizes? for example --train 0.6 --val 0.2 --test 0.2");
+        cli_usage("no sizes given; for example --train 0.6 --val 0.2 --test 0.2");
     if (opt->only == ALL_PARTS && strcmp(opt->common.output, "-") == 0)
         cli_usage("several files: name them with -o PREFIX, or choose one part with --only");
     if (opt->only != ALL_PARTS && !opt->sizes[opt->only])
@@ -114,7 +114,7 @@ static void remark_missing(const struct dataset *part, const char *name)
     free(counts);
 }
 
-/* Takes the part out of the set and writes it, to be committed with the others. */
+/* Takes the part out of the dataset and writes it, to be committed with the others. */
 static void stage_part(const struct split_cli *opt, const struct dataset *all,
                        const struct split *split, enum split_part part, const char *path,
                        struct output *output)

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "common/cli.h"
-#include "common/device.h"
+#include "common/device_option.h"
 #include "common/shapelets.h"
 #include "base/file.h"
 #include "shapelets/transform.h"

@@ -1,19 +1,19 @@
-/* sc-synth: condense a set by inverting a teacher: a few series of each class that the teacher is
- * sure of and that look like the whole to it (paper, 3.3). */
+/* sc-synth: condense a dataset by inverting a teacher: a few series of each class that the teacher
+ * is sure of and that look like the whole to it (paper, 3.3). */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "common/cli.h"
-#include "common/device.h"
+#include "common/device_option.h"
 #include "common/progress.h"
 #include "common/shapelets.h"
 #include "condense/synthesise.h"
 #include "base/file.h"
 #include "nn/teacher.h"
 
-struct synth_options {
+struct synth_cli {
     struct cli_common common;
     const char *teacher, *command;
     double patience;
@@ -29,37 +29,36 @@ static const char *const norms[] = {"plain", "squared", NULL};
 static const char *const statistics[] = {"all", "round", NULL};
 
 static const struct cli_option options[] = {
-    {'t', "teacher", "FILE", CLI_FILE, CLI_AT(synth_options, teacher), "the network to invert"},
-    {0, "teacher-command", "CMD", CLI_TEXT, CLI_AT(synth_options, command),
+    {'t', "teacher", "FILE", CLI_FILE, CLI_AT(synth_cli, teacher), "the network to invert"},
+    {0, "teacher-command", "CMD", CLI_TEXT, CLI_AT(synth_cli, command),
      "a program that does what a teacher does, instead (sc-teacher-command(7))"},
-    {0, "teacher-timeout", "S", CLI_REAL, CLI_AT(synth_options, patience),
+    {0, "teacher-timeout", "S", CLI_REAL, CLI_AT(synth_cli, patience),
      "seconds that it may take for an answer", .low = 0.001, .high = 1e6, .unrecorded = true},
-    SHAPELETS_OPTIONS(synth_options),
-    {'n', "spc", "N", CLI_SIZE, CLI_AT(synth_options, synthesis.per_class), "series per class",
+    SHAPELETS_OPTIONS(synth_cli),
+    {'n', "spc", "N", CLI_SIZE, CLI_AT(synth_cli, synthesis.per_class), "series per class",
      .low = 1, .high = 1e6},
-    {'i', "init", "KIND", CLI_CHOICE, CLI_AT(synth_options, start), "what to start from",
+    {'i', "init", "KIND", CLI_CHOICE, CLI_AT(synth_cli, start), "what to start from",
      .choices = starts},
-    {0, "steps", "N", CLI_SIZE, CLI_AT(synth_options, synthesis.steps),
+    {0, "steps", "N", CLI_SIZE, CLI_AT(synth_cli, synthesis.steps),
      "steps of the optimiser; 0: keep the start; by default 200 from ridge-selected "
      "series, else 2000",
      .high = 1e9},
-    {'r', "rate", "R", CLI_REAL, CLI_AT(synth_options, synthesis.rate),
+    {'r', "rate", "R", CLI_REAL, CLI_AT(synth_cli, synthesis.rate),
      "learning rate; by default 0.02 from ridge-selected series, else 0.05", .low = 0,
      .high = 1e30},
-    {0, "weight-ce", "W", CLI_REAL, CLI_AT(synth_options, synthesis.objective.cross_entropy),
+    {0, "weight-ce", "W", CLI_REAL, CLI_AT(synth_cli, synthesis.objective.cross_entropy),
      "weight of the cross-entropy", .low = 0, .high = 1e6},
-    {0, "weight-bn", "W", CLI_REAL, CLI_AT(synth_options, synthesis.objective.matching.weight),
+    {0, "weight-bn", "W", CLI_REAL, CLI_AT(synth_cli, synthesis.objective.matching.weight),
      "weight of the distance to the teacher's statistics", .low = 0, .high = 1e6},
-    {0, "first-layer", "F", CLI_REAL, CLI_AT(synth_options, synthesis.objective.matching.first),
+    {0, "first-layer", "F", CLI_REAL, CLI_AT(synth_cli, synthesis.objective.matching.first),
      "factor of that weight for the first layer", .low = 0, .high = 1e6},
-    {0, "norm", "KIND", CLI_CHOICE, CLI_AT(synth_options, norm), "how that distance is measured",
+    {0, "norm", "KIND", CLI_CHOICE, CLI_AT(synth_cli, norm), "how that distance is measured",
      .choices = norms},
-    {0, "statistics", "OVER", CLI_CHOICE, CLI_AT(synth_options, statistics),
+    {0, "statistics", "OVER", CLI_CHOICE, CLI_AT(synth_cli, statistics),
      "what they are taken over: all condensed series, or one round of one series per class",
      .choices = statistics},
-    DEVICE_OPTION(synth_options),
-    {0, "labels", "FILE", CLI_FILE, CLI_AT(synth_options, labels),
-     "file that holds the labels alone"},
+    DEVICE_OPTION(synth_cli),
+    {0, "labels", "FILE", CLI_FILE, CLI_AT(synth_cli, labels), "file that holds the labels alone"},
     {0},
 };
 
@@ -76,7 +75,7 @@ static const struct cli_program program = {
 
 /* Series that were chosen for what they say of the teacher must not go far, see pipelines/DECISIONS.md.
  */
-static void choose_course(struct synth_options *opt)
+static void choose_course(struct synth_cli *opt)
 {
     bool chosen = opt->start == START_RIDGE && opt->shapelets.pool;
 
@@ -86,10 +85,10 @@ static void choose_course(struct synth_options *opt)
         opt->synthesis.rate = chosen ? 0.02 : 0.05;
 }
 
-static void check_usage(struct synth_options *opt)
+static void check_usage(struct synth_cli *opt)
 {
     if (!opt->teacher && !opt->command)
-        cli_usage("which teacher? Give --teacher=FILE or --teacher-command=CMD");
+        cli_usage("no teacher given: use --teacher=FILE or --teacher-command=CMD");
     if (opt->teacher && opt->command)
         cli_usage("--teacher and --teacher-command exclude each other");
     if (opt->command && opt->device == DEVICE_CUDA)
@@ -105,7 +104,7 @@ static void check_usage(struct synth_options *opt)
  * the same tried at other places, are other features.  A window that is not given is the teacher's.
  */
 static void match_provenance(const struct teacher *teacher, const struct shapelet_pool *pool,
-                             struct synth_options *opt)
+                             struct synth_cli *opt)
 {
     const char *line = teacher->notes ? strstr(teacher->notes, "sc-teacher ") : NULL;
     const char *found;
@@ -125,8 +124,8 @@ static void match_provenance(const struct teacher *teacher, const struct shapele
         cli_check(error_make("%s was trained with --window=%s", file_shown(opt->teacher), window));
 }
 
-static void open_guide(const struct synth_options *opt, const struct teacher *teacher,
-                       const struct dataset *set, const struct transform *transform,
+static void open_guide(const struct synth_cli *opt, const struct teacher *teacher,
+                       const struct dataset *dataset, const struct transform *transform,
                        struct guide *guide)
 {
     if (opt->teacher) {
@@ -136,9 +135,9 @@ static void open_guide(const struct synth_options *opt, const struct teacher *te
                     file_shown(opt->teacher));
         return;
     }
-    *guide = (struct guide){.channels = set->channels,
-                            .length = set->length,
-                            .classes = set->classes,
+    *guide = (struct guide){.channels = dataset->channels,
+                            .length = dataset->length,
+                            .classes = dataset->classes,
                             .features = transform->count};
     cli_check(guide_from_command(opt->command, opt->patience, guide));
 }
@@ -153,7 +152,7 @@ static void show_step(void *context, size_t done, size_t total, double loss)
     progress_update(done, text);
 }
 
-static void condense(const struct synth_options *opt, const struct dataset *set,
+static void condense(const struct synth_cli *opt, const struct dataset *dataset,
                      struct guide *guide, const struct transform *transform,
                      struct dataset *condensed)
 {
@@ -163,8 +162,8 @@ static void condense(const struct synth_options *opt, const struct dataset *set,
 
     synthesis.progress = show_step;
     progress_start("sc-synth", synthesis_steps(&synthesis), opt->common.quiet);
-    error = synthesise(&synthesis, set, guide, opt->shapelets.pool ? transform : NULL, condensed,
-                       &result);
+    error = synthesise(&synthesis, dataset, guide, opt->shapelets.pool ? transform : NULL,
+                       condensed, &result);
     progress_end();
     guide_close(guide); /* also when it failed: a program must not outlive us */
     cli_check(error_in(file_shown(cli_input(&opt->common)), error));
@@ -175,14 +174,14 @@ static void condense(const struct synth_options *opt, const struct dataset *set,
         cli_warn("no step was better than the start: try a smaller --rate");
     cli_say("loss %.4f -> %.4f: cross-entropy %.4f -> %.4f, statistics %.4f -> %.4f",
             result.first.loss, result.best.loss, result.first.cross_entropy,
-            result.best.cross_entropy, result.first.apart, result.best.apart);
+            result.best.cross_entropy, result.first.distance, result.best.distance);
 }
 
 int main(int argc, char **argv)
 {
-    struct synth_options opt = {
+    struct synth_cli opt = {
         .patience = 600, .start = START_RIDGE, .synthesis = synthesis_defaults()};
-    struct dataset set, condensed;
+    struct dataset dataset, condensed;
     struct shapelet_pool pool;
     struct transform transform;
     struct teacher teacher = {0};
@@ -195,29 +194,29 @@ int main(int argc, char **argv)
     opt.synthesis.rate = NAN;
     cli_parse(argc, argv, &program, &opt);
     check_usage(&opt);
-    device = device_for_network(opt.teacher ? opt.device : DEVICE_CPU, NULL, opt.teacher);
+    device = device_chosen(opt.teacher ? opt.device : DEVICE_CPU, false);
     shapelets_source(&opt.shapelets, &device, &pool);
     if (opt.teacher)
         cli_check(teacher_read(opt.teacher, device.backend, &teacher));
     match_provenance(&teacher, &pool, &opt);
-    cli_check(dataset_read(cli_input(&opt.common), opt.labels, DATASET_LABELLED, &set));
-    cli_warn_views(cli_input(&opt.common), &set);
-    shapelets_transform(&opt.shapelets, &pool, &set, &transform);
+    cli_check(dataset_read(cli_input(&opt.common), opt.labels, DATASET_LABELLED, &dataset));
+    cli_warn_views(cli_input(&opt.common), &dataset);
+    shapelets_transform(&opt.shapelets, &pool, &dataset, &transform);
     cli_check(transform_to_device(&transform, opt.shapelets.pool ? device.transform : NULL));
     /* Before the work, so that a place where nothing can be written is known at once. */
     cli_open_output(opt.common.output, true, &output);
-    open_guide(&opt, &teacher, &set, &transform, &guide);
-    condense(&opt, &set, &guide, &transform, &condensed);
+    open_guide(&opt, &teacher, &dataset, &transform, &guide);
+    condense(&opt, &dataset, &guide, &transform, &condensed);
     digests[0] = teacher.digest;
     digests[1] = pool.digest;
-    digests[2] = set.digest;
-    digests[3] = set.label_digest;
+    digests[2] = dataset.digest;
+    digests[3] = dataset.label_digest;
     cli_record(&opt.common, &condensed.notes, digests, 4);
     cli_finish_output(&output, opt.common.output, dataset_write(output.stream, &condensed));
     teacher_free(&teacher);
     transform_free(&transform);
     slp_free(&pool);
     dataset_free(&condensed);
-    dataset_free(&set);
+    dataset_free(&dataset);
     return 0;
 }

@@ -1,11 +1,12 @@
-/* sc-teacher: train a network on a labelled set, with shapelet features or without (paper, 3.2). */
+/* sc-teacher: train a network on a labelled dataset, with shapelet features or without (paper,
+ * 3.2). */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 
 #include "common/cli.h"
 #include "common/curve.h"
-#include "common/device.h"
+#include "common/device_option.h"
 #include "common/progress.h"
 #include "common/shapelets.h"
 #include "common/training.h"
@@ -35,7 +36,7 @@ static const struct cli_option options[] = {
      "what to train, such as 'cnn depth=3 width=32'"},
     TRAINING_OPTIONS(teacher_cli, "", ""),
     {0, "checkpoint", "FILE", CLI_OUTPUT, CLI_AT(teacher_cli, checkpoint),
-     "keep the state there, and go on from it if the run was interrupted"},
+     "keep the state there, and resume from it if the run was interrupted"},
     {0, "checkpoint-every", "N", CLI_SIZE, CLI_AT(teacher_cli, checkpoint_every),
      "epochs from one writing of it to the next", .low = 1, .unrecorded = true},
     {'l', "log", "FILE", CLI_OUTPUT, CLI_AT(teacher_cli, log), "write a table of all epochs"},
@@ -104,8 +105,8 @@ static void train(const struct teacher_cli *opt, const struct sets *sets, struct
     struct train_options train;
     struct curve curve = {.path = opt->log};
 
-    training_set(&opt->training, set.count, validation.count, &train);
-    /* Soft labels, where the set has some, are not what a teacher is for. */
+    training_options(&opt->training, set.count, validation.count, &train);
+    /* A teacher is trained on labels, even where the dataset has soft labels. */
     train.loss = student_loss(false, 1);
     train.seed = opt->common.seed;
     train.checkpoint = opt->checkpoint;
@@ -121,7 +122,7 @@ static void train(const struct teacher_cli *opt, const struct sets *sets, struct
     cli_check(curve_end(&curve));
 }
 
-/* Says what was reached on a set; in percent. */
+/* Prints the accuracy on a dataset, in percent. */
 static double report(const struct examples *examples, const char *role,
                      const struct teacher *teacher)
 {
@@ -176,7 +177,7 @@ int main(int argc, char **argv)
     struct output output;
 
     cli_parse(argc, argv, &program, &opt);
-    device = device_for_network(opt.device, opt.network, NULL);
+    device = device_chosen(opt.device, false);
     source = shapelets_source(&opt.shapelets, &device, &pool);
     read_sets(&opt, &source, &sets);
     cli_check(examples_architecture(&sets.train, opt.network, &architecture));

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "common/cli.h"
-#include "common/device.h"
+#include "common/device_option.h"
 #include "common/progress.h"
 #include "common/shapelets.h"
 #include "base/file.h"
@@ -15,6 +15,8 @@
 struct views_cli {
     struct cli_common common;
     struct cli_texts teachers;
+    const char *command;
+    double patience;
     bool augment;
     struct shapelets_cli shapelets;
     size_t count;
@@ -25,12 +27,17 @@ struct views_cli {
     const char *labels;
 };
 
-static const char *const bit_choices[] = {"8", "4", NULL};
+static const char *const bit_choices[] = {"4", "8", NULL};
+static const unsigned bits_of[] = {4, 8};
 
 static const struct cli_option options[] = {
     {'t', "teacher", "FILE", CLI_TEXTS, CLI_AT(views_cli, teachers),
      "network that labels the views; may be given more than once: the mean logits count",
      .reads = true, .unrecorded = true},
+    {0, "teacher-command", "CMD", CLI_TEXT, CLI_AT(views_cli, command),
+     "a program that labels them, instead or as one more teacher (sc-teacher-command(7))"},
+    {0, "teacher-timeout", "S", CLI_REAL, CLI_AT(views_cli, patience),
+     "seconds that it may take for an answer", .low = 0.001, .high = 1e6, .unrecorded = true},
     {0, "augment", NULL, CLI_FLAG, CLI_AT(views_cli, augment),
      "no teacher: views keep the label of the series that they are made from"},
     SHAPELETS_OPTIONS(views_cli),
@@ -104,10 +111,10 @@ static void list_inputs(const struct dataset *dataset, const struct shapelet_poo
 
 static void check_usage(const struct views_cli *opt, struct view_recipe *recipe)
 {
-    if (opt->augment && (opt->teachers.count || opt->shapelets.pool))
-        cli_usage("--augment keeps labels: not with --teacher or --shapelets");
-    if (!opt->augment && opt->teachers.count == 0)
-        cli_usage("missing option: --teacher=FILE (or --augment)");
+    if (opt->augment && (opt->teachers.count || opt->command || opt->shapelets.pool))
+        cli_usage("--augment keeps labels: not with --teacher, --teacher-command or --shapelets");
+    if (!opt->augment && opt->teachers.count == 0 && !opt->command)
+        cli_usage("missing option: --teacher=FILE (or --teacher-command, or --augment)");
     if (opt->teachers.count > MOST_TEACHERS)
         cli_usage("at most %d teachers", MOST_TEACHERS);
     if (opt->validate && (opt->augment || opt->recipe))
@@ -141,9 +148,15 @@ static void warn_of_other_pools(const struct labeller *labeller)
             cli_warn("%s was trained with other shapelets", labeller->names[i]);
 }
 
+/* Hard labels are two codes, which 4 bits hold as exactly as 8. */
+static double label_range(unsigned bits, const struct dataset *dataset)
+{
+    return (double)(bits == 4 && dataset->soft ? VIEW_RANGE_4_BITS : VIEW_RANGE);
+}
+
 int main(int argc, char **argv)
 {
-    struct views_cli opt = {.count = 1000};
+    struct views_cli opt = {.count = 1000, .patience = 600};
     struct view_recipe recipe = view_recipe_default();
     struct feature_source source, none = {NULL};
     struct examples validation = {.name = NULL};
@@ -168,6 +181,8 @@ int main(int argc, char **argv)
         check_held_out(&dataset, name, &validation);
     cli_check(labeller_read(opt.teachers.items, opt.teachers.count, &source, &dataset, &labeller));
     warn_of_other_pools(&labeller);
+    if (opt.command)
+        cli_check(labeller_start_program(&labeller, opt.command, opt.patience, &dataset));
     logits = calloc(opt.count, dataset.classes * sizeof *logits);
     if (!logits)
         cli_check(error_memory("views"));
@@ -183,7 +198,8 @@ int main(int argc, char **argv)
         cli_check(
             labeller_views(&labeller, name, &dataset, &recipe, opt.count, show_progress, logits));
     progress_end();
-    cli_check(view_label(&dataset, &recipe, opt.count, logits, opt.bits == 1 ? 4 : 8));
+    cli_check(view_label(&dataset, &recipe, opt.count, logits, bits_of[opt.bits],
+                         label_range(bits_of[opt.bits], &dataset)));
     cli_write_dataset(&opt.common, &dataset, digests, labeller.count + INPUTS);
     labeller_free(&labeller);
     examples_free(&validation);

@@ -244,7 +244,7 @@ int npy_convert(struct npy_array *array, enum npy_kind kind, size_t item_size,
 
 /* ---- Strings ---- */
 
-/* Writes a code point as UTF-8; what is none becomes U+FFFD.  Returns its bytes. */
+/* Writes a code point as UTF-8; what is not one becomes U+FFFD.  Returns its bytes. */
 static size_t encode_utf8(uint32_t point, char *out)
 {
     if (point > 0x10ffff || (point >= 0xd800 && point < 0xe000))

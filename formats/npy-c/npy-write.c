@@ -64,7 +64,7 @@ int npy_write(FILE *stream, const struct npy_array *array, struct npy_error *err
                           array->data, error);
 }
 
-/* The next code point of UTF-8 text; a byte that starts none is taken as Latin-1. */
+/* The next code point of UTF-8 text; a byte that does not start one is taken as Latin-1. */
 static uint32_t decode_utf8(const unsigned char **next)
 {
     static const uint32_t least[] = {0, 0x80, 0x800, 0x10000};

@@ -1,6 +1,4 @@
-/* Checksums of small parts of files, against damage that nobody intended (digest.h is for
- * identity).
- */
+/* Checksums of small parts of files, against accidental damage (digest.h is for identity). */
 #ifndef SC_CHECKSUM_H
 #define SC_CHECKSUM_H
 

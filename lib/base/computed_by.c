@@ -36,8 +36,8 @@ static const char *kernels(void)
 #endif
 }
 
-/* glibc has exp, log, sin ... with fused products for processors that can, whatever SHAPECOND_CPU
- * says. */
+/* glibc has exp, log, sin ... with fused products for processors that have them, even if
+ * SHAPECOND_CPU says otherwise. */
 static const char *library_kind(void)
 {
     return cpu_machine_level() >= CPU_AVX2 ? " fma" : "";

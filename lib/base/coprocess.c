@@ -106,7 +106,7 @@ static double now(void)
     return (double)time.tv_sec + 1e-9 * (double)time.tv_nsec;
 }
 
-/* poll() that goes on after signals.  0: the time is over. */
+/* poll() that continues after signals.  0: the time is over. */
 static int wait_for(struct pollfd *files, nfds_t count, double end)
 {
     for (;;) {

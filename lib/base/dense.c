@@ -1,14 +1,14 @@
 /* OpenBLAS is loaded when it is first needed, not linked, because of what it does when it is loaded
  * and when memory is short:
  *   - it starts its threads before main() is entered, and where the system refuses them it ends the
- *     program, or tries for ever to get their memory.  OPENBLAS_NUM_THREADS=1 prevents that, but
+ *     program, or tries forever to get their memory.  OPENBLAS_NUM_THREADS=1 prevents that, but
  *     must be there before it is loaded; here it is set for that moment only, since it is not for
  *     programs that this one starts;
  *   - every call that is under way holds a buffer, which is made when there is no free one and then
- *     kept.  OpenBLAS tries for ever to get the memory of a new one.  So all that will be needed at
- *     once are made here, each after a look whether there is room for it.  If there is not, fewer
- *     calls go on at once, which changes no result; if there is no room for one, that is an error.
- * And the programs that do not need it start faster. */
+ *     kept.  OpenBLAS tries forever to get the memory of a new one.  So all that will be needed at
+ *     once are made here, each after a check that there is room for it.  If there is not, fewer
+ *     calls run at once, which changes no result; if there is no room for one, that is an error.
+ * And programs that do not need it start faster. */
 #include "base/dense.h"
 
 #include <cblas.h>
@@ -77,10 +77,10 @@ static bool room_for(size_t bytes)
     return place != MAP_FAILED && munmap(place, bytes) == 0;
 }
 
-/* dlopen, with one thread asked for.  The variable is then as it was.
- * Since 0.3.29 OpenBLAS makes its first buffer when it is loaded, and tries for ever.
- * libgfortran, which OpenBLAS is linked with, ends the program if it does not get the memory that
- * it wants when it is loaded; freed here, it is there. */
+/* dlopen, with one thread asked for.  The variable is then as it was.  Since 0.3.29 OpenBLAS makes
+ * its first buffer when it is loaded, and tries forever.  libgfortran, which OpenBLAS is linked
+ * with, ends the program if it does not get the memory that it wants when it is loaded; freed here,
+ * it is available. */
 static struct error *load(void **loaded)
 {
     const char *value = getenv(threads_variable);

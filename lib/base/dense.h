@@ -17,12 +17,12 @@
  * of its memory, so that the functions below cannot fail for lack of it. */
 struct error *dense_open(size_t largest) MUST_CHECK;
 
-/* The same where what is computed only narrows down what is then decided otherwise (nearest.h), so
- * that no result depends on it. */
+/* The same for computations that only narrow down a search whose result is decided in another way
+ * (nearest.h), so that no result depends on OpenBLAS. */
 struct error *dense_open_for_estimates(size_t largest) MUST_CHECK;
 
-/* What computes, such as "OpenBLAS 0.3.21 Zen"; NULL if dense_open was never called, so that the
- * results of this process owe nothing to it. */
+/* What computes, such as "OpenBLAS 0.3.21 Zen"; NULL if dense_open was never called, so that no
+ * result of this process depends on it. */
 const char *dense_description(void);
 
 /* c (m, n) = op(a) op(b) + keep c.  op(a) is (m, k): a itself or, if transposed, a' of an a (k, m);

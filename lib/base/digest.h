@@ -15,6 +15,8 @@ struct digest {
 
 void digest_start(struct digest *digest);
 void digest_add(struct digest *digest, const void *bytes, size_t size);
+/* The same for npy_watch: the context is the digest. */
+void digest_watch(void *digest, const void *bytes, size_t size);
 void digest_finish(struct digest *digest, char text[DIGEST_TEXT]);
 
 #endif

@@ -26,9 +26,9 @@ bool error_is_memory(const struct error *error);
 /* Puts "where: " in front.  NULL stays NULL, so that a call can be wrapped. */
 struct error *error_in(const char *where, struct error *error) MUST_CHECK;
 
-/* Puts the second error behind the first, which stands for all; either may be NULL. */
+/* Appends the second error to the first, which stands for all; either may be NULL. */
 struct error *error_and(struct error *first, struct error *second) MUST_CHECK;
-/* The error behind this one, or NULL. */
+/* The error appended to this one, or NULL. */
 const struct error *error_next(const struct error *error);
 
 const char *error_message(const struct error *error);

@@ -10,7 +10,7 @@ struct file_identity {
     enum { FILE_UNKNOWN, FILE_THERE, FILE_TO_BE_MADE } state;
     dev_t device; /* of the file; of its folder if it is to be made */
     ino_t inode;
-    mode_t mode; /* of a file that is there */
+    mode_t mode; /* of a file that exists */
     char *name;  /* malloc'ed: of a file that is to be made, within its folder */
 };
 
@@ -23,8 +23,8 @@ void identity_free(struct file_identity *identity);
 /* Whether both are known and one file. */
 bool identity_same(const struct file_identity *a, const struct file_identity *b);
 
-/* The file that a path stands for which is not there yet, malloc'ed: that which symbolic links lead
- * to.  NULL with errno set, ELOOP if they lead nowhere. */
+/* The file that a path which does not exist yet would create, after following symbolic links;
+ * malloc'ed.  NULL with errno set, ELOOP if they lead nowhere. */
 char *identity_follow_links(const char *path);
 
 #endif

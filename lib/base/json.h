@@ -27,7 +27,7 @@ struct json {
 void json_open(struct json *json, const char *key, char bracket);
 void json_open_row(struct json *json, const char *key, char bracket);
 void json_close(struct json *json, char bracket);
-/* length bytes of a string (which may go on); what is not UTF-8 becomes U+FFFD. */
+/* length bytes of a string (which may be longer); what is not UTF-8 becomes U+FFFD. */
 void json_text(struct json *json, const char *key, const char *text, size_t length);
 void json_size(struct json *json, const char *key, size_t value);
 /* Nine digits, enough for every float; null when it is not finite, for which JSON has no word. */

@@ -1,6 +1,7 @@
 #include "base/memory_stream.h"
 
 #include <errno.h>
+#include <stdbool.h>
 #include <stdint.h>
 #include <stdio_ext.h>
 #include <stdlib.h>
@@ -9,7 +10,7 @@
 
 enum { FIRST_ROOM = 1024 };
 
-/* Makes room for that many bytes more and the zero byte. */
+/* Makes room for `more` bytes and the zero byte. */
 static bool grow(struct memory_stream *memory, size_t more)
 {
     size_t room = memory->room ? memory->room : FIRST_ROOM;
@@ -33,11 +34,9 @@ static ssize_t take(void *cookie, const char *bytes, size_t size)
 {
     struct memory_stream *memory = cookie;
 
-    /* Nothing follows what could not be stored. */
-    if (memory->failed || !grow(memory, size)) {
-        memory->failed = true;
+    if (!grow(memory, size)) {
         errno = ENOMEM;
-        return 0;
+        return 0; /* the stream remembers the error */
     }
     memcpy(memory->bytes + memory->size, bytes, size);
     memory->size += size;
@@ -60,7 +59,7 @@ struct error *memory_stream_open(const char *what, struct memory_stream *memory)
 
 struct error *memory_stream_flush(struct memory_stream *memory)
 {
-    if (fflush(memory->stream) || ferror(memory->stream) || memory->failed)
+    if (fflush(memory->stream) || ferror(memory->stream))
         return error_memory(memory->what);
     return NULL;
 }
@@ -69,7 +68,6 @@ void memory_stream_restart(struct memory_stream *memory)
 {
     __fpurge(memory->stream); /* what is not stored yet */
     clearerr(memory->stream);
-    memory->failed = false;
     memory->size = 0;
     memory->bytes[0] = '\0';
 }

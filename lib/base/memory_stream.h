@@ -8,13 +8,12 @@
  *     ... memory.bytes, memory.size ...
  *     memory_stream_free(&memory);
  *
- * Not open_memstream(): that of glibc keeps it to itself when it cannot grow.  fprintf() returns -1
+ * Not open_memstream(): that of glibc reports nothing when it cannot grow.  fprintf() returns -1
  * that once, ferror() and fclose() return 0, and what was written has a hole or no end.  Here every
  * lack of memory is an error of the close. */
 #ifndef SC_MEMORY_STREAM_H
 #define SC_MEMORY_STREAM_H
 
-#include <stdbool.h>
 #include <stddef.h>
 #include <stdio.h>
 
@@ -26,7 +25,6 @@ struct memory_stream {
     size_t size;
     size_t room;
     const char *what; /* for the message when memory ends */
-    bool failed;
 };
 
 /* The struct must stay where it is until the stream is closed.  `what` must live as long. */

@@ -8,6 +8,7 @@
 
 #include "base/dense.h"
 #include "base/parallel.h"
+#include "base/size.h"
 
 /* Points of one task: the cut depends on the problem alone. */
 enum { BLOCK = 128, LANES = 8 };
@@ -50,11 +51,6 @@ static double squared_distance_from(const float *a, const double *b, size_t dime
     return sum;
 }
 
-static size_t smaller(size_t a, size_t b)
-{
-    return a < b ? a : b;
-}
-
 static const float *point_at(const struct points *points, size_t i)
 {
     return points->values + i * points->dimension;
@@ -80,7 +76,7 @@ struct error *points_make(const float *values, size_t count, size_t dimension,
 static void measure_block(void *context, size_t task, unsigned worker)
 {
     struct points *points = context;
-    size_t end = smaller((task + 1) * BLOCK, points->count);
+    size_t end = size_min((task + 1) * BLOCK, points->count);
 
     (void)worker;
     for (size_t i = task * BLOCK; i < end; i++) {
@@ -172,7 +168,7 @@ static void lower_block(void *context, size_t task, unsigned worker)
     const struct lowering *work = context;
     const struct points *points = work->points;
     const struct bound bound = bound_for(points->dimension);
-    size_t first = task * BLOCK, count = smaller(BLOCK, points->count - first);
+    size_t first = task * BLOCK, count = size_min(BLOCK, points->count - first);
     float products[BLOCK];
 
     (void)worker;
@@ -214,7 +210,7 @@ static void search_block(void *context, size_t task, unsigned worker)
 {
     const struct search *work = context;
     const struct points *points = work->points;
-    size_t first = task * BLOCK, count = smaller(BLOCK, points->count - first);
+    size_t first = task * BLOCK, count = size_min(BLOCK, points->count - first);
 
     (void)worker;
     dense_apply_float(count, points->dimension, point_at(points, first), work->rounded,
@@ -312,7 +308,7 @@ static void assign_block(void *context, size_t task, unsigned worker)
 {
     const struct assignment *work = context;
     const struct points *points = work->points, *centres = work->centres;
-    size_t first = task * BLOCK, count = smaller(BLOCK, points->count - first);
+    size_t first = task * BLOCK, count = size_min(BLOCK, points->count - first);
     float *products = work->products + worker * BLOCK * centres->count;
 
     dense_multiply_float(&(struct dense_product){.m = count,
@@ -400,14 +396,14 @@ static void neighbours_of_rows(void *context, size_t task, unsigned worker)
     const struct neighbourhood *work = context;
     const struct points *points = work->points;
     size_t dimension = points->dimension, first_row = task * ROWS;
-    size_t rows = smaller(ROWS, work->rows - first_row), found[ROWS] = {0};
+    size_t rows = size_min(ROWS, work->rows - first_row), found[ROWS] = {0};
     float *gathered = work->gathered + worker * ROWS * dimension, products[ROWS * TILE];
 
     for (size_t r = 0; r < rows; r++)
         memcpy(gathered + r * dimension, point_at(points, work->of[first_row + r]),
                dimension * sizeof *gathered);
     for (size_t first = 0; first < points->count; first += TILE) {
-        size_t count = smaller(TILE, points->count - first);
+        size_t count = size_min(TILE, points->count - first);
 
         dense_multiply_float(&(struct dense_product){.m = rows,
                                                      .n = count,

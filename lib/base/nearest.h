@@ -41,7 +41,7 @@ void nearest_lower(const struct points *points, const float *centre, double *nea
 size_t nearest_to(const struct points *points, const double *target, const bool *excluded,
                   float *scratch);
 
-/* Bytes of scratch memory that nearest_assign needs for so many centres. */
+/* Bytes of scratch memory that nearest_assign needs for that number of centres. */
 size_t nearest_scratch(size_t centres);
 
 /* assigned (count,): the centre nearest to each point, the first of equals. */

@@ -233,7 +233,7 @@ static const char *parse_word(const char *text, const char *end, bool negative, 
     return NULL;
 }
 
-/* The exponent behind the digits, if there is one.  Returns where it ends. */
+/* The exponent after the digits, if there is one.  Returns where it ends. */
 static const char *parse_exponent(const char *text, const char *end, int64_t *exponent)
 {
     const char *next = text + 1;

@@ -314,7 +314,7 @@ static struct error *hide(struct output *output)
     return error_system(output->path);
 }
 
-/* The name is taken at once: nobody ever sees a part of the file. */
+/* The file gets its name in one operation: no reader ever sees a part of it. */
 static struct error *take_name(struct output *output)
 {
     if (!output->path)
@@ -360,7 +360,7 @@ static struct error *make_room(struct output *outputs, size_t count)
         any = any || (outputs[i].path && access(outputs[i].path, F_OK) == 0);
     if (!any)
         return NULL;
-    /* What can fail comes first, while all old files are there. */
+    /* What can fail comes first, while all old files still exist. */
     for (size_t i = 0; i < count; i++)
         TRY(hide(&outputs[i]));
     for (size_t i = 0; i < count; i++) {

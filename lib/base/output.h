@@ -34,9 +34,9 @@ struct error *output_check_standard(void) MUST_CHECK;
 /* Flushes, syncs and puts the file in place.  After an error the target is as it was before. */
 struct error *output_commit(struct output *output) MUST_CHECK;
 
-/* Puts several in place, none before all are whole; the first is the one that others are told by.
- * After an error the targets are as they were before, or, if it came while they were put in place,
- * gone. */
+/* Puts several in place, none before all are whole; the first is the one that the others are found
+ * by.  After an error the targets are unchanged or, if it came while they were put in place,
+ * missing. */
 struct error *output_commit_all(struct output *outputs, size_t count) MUST_CHECK;
 
 /* Throws away what was written. */

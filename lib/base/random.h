@@ -10,7 +10,7 @@
 
 /* What a stream is for.  Values are part of the results: add at the end, never renumber. */
 enum random_purpose {
-    RANDOM_TEST = 0,
+    RANDOM_TEST = 0, /* of the unit tests */
     RANDOM_SPLIT = 1,
     RANDOM_BALANCE = 2,
     RANDOM_GENERATE = 3,
@@ -20,7 +20,6 @@ enum random_purpose {
     RANDOM_SHUFFLE = 7,    /* order of the training series */
     RANDOM_SYNTHESISE = 8,
     RANDOM_SELECT = 9,
-    RANDOM_AUGMENT = 10,
     RANDOM_DROPOUT = 11,
     RANDOM_GENERATE_CLASS = 12, /* what a generated class looks like, shared by its series */
     RANDOM_MATCH = 20,          /* batches, augmentations and starts of matching */

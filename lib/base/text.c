@@ -1,7 +1,29 @@
 #include "base/text.h"
 
-#include <stdbool.h>
 #include <string.h>
+#include <strings.h>
+
+/* Where a text that ends with `end` would have it; NULL if it is too short. */
+static const char *tail(const char *text, const char *end)
+{
+    size_t length = strlen(text), wanted = strlen(end);
+
+    return length >= wanted ? text + length - wanted : NULL;
+}
+
+bool text_ends_with(const char *text, const char *end)
+{
+    const char *last = tail(text, end);
+
+    return last && strcmp(last, end) == 0;
+}
+
+bool text_ends_with_nocase(const char *text, const char *end)
+{
+    const char *last = tail(text, end);
+
+    return last && strcasecmp(last, end) == 0;
+}
 
 size_t text_decode(const char *text, uint32_t *point)
 {

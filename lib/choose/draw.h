@@ -10,7 +10,7 @@
 
 /* Copies `most` different series of a class, or all if it has no more, in random order, to x
  * (most, C, L); returns how many.  scratch: lists->largest numbers. */
-size_t draw_class(const struct dataset *set, const struct class_lists *lists, size_t label,
+size_t draw_class(const struct dataset *dataset, const struct class_lists *lists, size_t label,
                   size_t most, struct random_stream *stream, size_t *scratch, float *x);
 
 #endif

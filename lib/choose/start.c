@@ -14,7 +14,7 @@ static const double repeat_noise = 0.1;
 enum { KMEANS_ITERATIONS = 300 };
 
 struct start {
-    const struct dataset *set;
+    const struct dataset *dataset;
     const struct start_options *options;
     struct scale scale; /* mean and deviation of the channels */
     struct class_lists lists;
@@ -28,7 +28,7 @@ struct start {
 static float *place(const struct start *start, size_t round, size_t label)
 {
     size_t at = start->options->by_class ? label * start->per_class + round
-                                         : round * start->set->classes + label;
+                                         : round * start->dataset->classes + label;
 
     return start->x + at * start->series;
 }
@@ -37,9 +37,9 @@ static float *place(const struct start *start, size_t round, size_t label)
 static void add_noise(const struct start *start, struct random_stream *stream, double weight,
                       double noise, float *x)
 {
-    size_t length = start->set->length;
+    size_t length = start->dataset->length;
 
-    for (size_t c = 0; c < start->set->channels; c++)
+    for (size_t c = 0; c < start->dataset->channels; c++)
         for (size_t t = 0; t < length; t++)
             x[c * length + t] += (float)(weight * start->scale.mean[c] +
                                          noise * start->scale.deviation[c] * random_normal(stream));
@@ -91,7 +91,7 @@ static struct error *start_at_centres(struct start *start, size_t label, const s
     struct kmeans kmeans;
 
     for (size_t i = 0; !error && i < count; i++)
-        memcpy(points + i * start->series, start->set->x + members[i] * start->series,
+        memcpy(points + i * start->series, start->dataset->x + members[i] * start->series,
                start->series * sizeof *points);
     for (size_t i = 0; !error && i < clusters; i++)
         order[i] = i;
@@ -122,7 +122,7 @@ static struct error *start_class(struct start *start, enum start_kind kind, size
     if (kind == START_KMEANS)
         return start_at_centres(start, label, members, count, stream);
     random_shuffle(stream, members, count);
-    take_distinct(start, label, start->set->x, members, count, stream);
+    take_distinct(start, label, start->dataset->x, members, count, stream);
     return NULL;
 }
 
@@ -136,10 +136,10 @@ static bool class_has(const struct start *start, size_t label, size_t wanted, si
     size_t found = 0;
 
     for (size_t m = 0; m < class_size(&start->lists, label) && found < wanted; m++) {
-        const float *x = start->set->x + members[m] * start->series;
+        const float *x = start->dataset->x + members[m] * start->series;
         size_t other = 0;
 
-        while (other < found && memcmp(x, start->set->x + distinct[other] * start->series,
+        while (other < found && memcmp(x, start->dataset->x + distinct[other] * start->series,
                                        start->series * sizeof *x) != 0)
             other++;
         if (other == found)
@@ -155,7 +155,7 @@ static struct error *check_distinct(const struct start *start, bool *enough)
     if (!distinct)
         return error_memory("the first series");
     *enough = true;
-    for (size_t v = 0; *enough && v < start->set->classes; v++)
+    for (size_t v = 0; *enough && v < start->dataset->classes; v++)
         *enough = class_has(start, v, start->per_class, distinct);
     free(distinct);
     return NULL;
@@ -164,20 +164,21 @@ static struct error *check_distinct(const struct start *start, bool *enough)
 static struct error *start_nearest(const struct start *start)
 {
     const struct start_options *options = start->options;
-    const struct dataset *set = start->set;
+    const struct dataset *dataset = start->dataset;
     struct coreset_options coreset = {
         .method = CORESET_KMEANS, .per_class = options->per_class, .seed = options->seed};
-    size_t *chosen = calloc(set->classes, options->per_class * sizeof *chosen);
+    size_t *chosen = calloc(dataset->classes, options->per_class * sizeof *chosen);
     struct error *error = chosen ? NULL : error_memory("the first series");
 
     if (!error)
-        error = coreset_select(options->points ? options->points : set->x, set->count,
-                               options->points ? options->dimension : start->series, set->y,
-                               set->classes, &coreset, chosen);
-    for (size_t v = 0; !error && v < set->classes; v++)
+        error = coreset_select(options->points ? options->points : dataset->x, dataset->count,
+                               options->points ? options->dimension : start->series, dataset->y,
+                               dataset->classes, &coreset, chosen);
+    for (size_t v = 0; !error && v < dataset->classes; v++)
         for (size_t i = 0; i < start->per_class; i++)
-            memcpy(place(start, i, v), set->x + chosen[v * start->per_class + i] * start->series,
-                   start->series * sizeof *set->x);
+            memcpy(place(start, i, v),
+                   dataset->x + chosen[v * start->per_class + i] * start->series,
+                   start->series * sizeof *dataset->x);
     free(chosen);
     return error;
 }
@@ -186,17 +187,17 @@ static struct error *start_nearest(const struct start *start)
 
 static struct error *fill(struct start *start)
 {
-    const struct dataset *set = start->set;
+    const struct dataset *dataset = start->dataset;
     enum start_kind kind = start->options->kind;
     bool enough = false;
 
-    TRY(scale_fit(set, &start->scale));
-    TRY(class_lists_make(set->y, set->count, set->classes, &start->lists));
+    TRY(scale_fit(dataset, &start->scale));
+    TRY(class_lists_make(dataset->y, dataset->count, dataset->classes, &start->lists));
     if (kind == START_NEAREST)
         TRY(check_distinct(start, &enough));
     if (enough)
         return start_nearest(start);
-    for (size_t label = 0; label < set->classes; label++) {
+    for (size_t label = 0; label < dataset->classes; label++) {
         struct random_stream stream = random_stream(start->options->seed, RANDOM_SYNTHESISE, label);
 
         TRY(start_class(start, kind, label, &stream));
@@ -204,17 +205,17 @@ static struct error *fill(struct start *start)
     return NULL;
 }
 
-struct error *start_series(const struct dataset *set, const struct start_options *options, float *x,
-                           size_t *repeated)
+struct error *start_series(const struct dataset *dataset, const struct start_options *options,
+                           float *x, size_t *repeated)
 {
-    struct start start = {.set = set,
+    struct start start = {.dataset = dataset,
                           .options = options,
                           .per_class = options->per_class,
-                          .series = set->channels * set->length,
+                          .series = dataset_series_size(dataset),
                           .x = x};
     struct error *error;
 
-    memset(x, 0, options->per_class * set->classes * start.series * sizeof *x);
+    memset(x, 0, options->per_class * dataset->classes * start.series * sizeof *x);
     error = fill(&start);
     *repeated = start.repeated;
     scale_free(&start.scale);

@@ -34,8 +34,8 @@ struct start_options {
  * copies in the dataset (sc-balance) are passed over, and when a class has nothing else left, its
  * series are repeated with noise of a tenth of the channel's deviation added.  *repeated counts
  * those.  A class without series is an error, except for noise. */
-struct error *start_series(const struct dataset *set, const struct start_options *options, float *x,
-                           size_t *repeated) MUST_CHECK;
+struct error *start_series(const struct dataset *dataset, const struct start_options *options,
+                           float *x, size_t *repeated) MUST_CHECK;
 
 /* The teacher, asked about `count` series x (N, C, L): its features (N, K) and logits (N, V). */
 struct start_teacher {
@@ -46,7 +46,7 @@ struct start_teacher {
 };
 
 /* The same for START_RIDGE: the ridge-selected series (ridge.h) of about 1000 candidates. */
-struct error *start_ridge(const struct dataset *set, const struct start_teacher *teacher,
+struct error *start_ridge(const struct dataset *dataset, const struct start_teacher *teacher,
                           const struct start_options *options, float *x,
                           size_t *repeated) MUST_CHECK;
 

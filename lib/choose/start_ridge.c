@@ -11,9 +11,9 @@
 
 enum { CANDIDATES = 1000 };
 
-static size_t most_of_class(const struct dataset *set, size_t per_class)
+static size_t most_of_class(const struct dataset *dataset, size_t per_class)
 {
-    size_t share = CANDIDATES / set->classes;
+    size_t share = CANDIDATES / dataset->classes;
 
     return share > 2 * per_class ? share : 2 * per_class;
 }
@@ -21,7 +21,7 @@ static size_t most_of_class(const struct dataset *set, size_t per_class)
 /* Whether one of the last `count` of the taken series is the same. */
 static bool is_copy(const struct dataset *taken, size_t end, size_t count, const float *x)
 {
-    size_t series = taken->channels * taken->length;
+    size_t series = dataset_series_size(taken);
 
     for (size_t i = end - count; i < end; i++)
         if (memcmp(taken->x + i * series, x, series * sizeof *x) == 0)
@@ -30,23 +30,25 @@ static bool is_copy(const struct dataset *taken, size_t end, size_t count, const
 }
 
 /* Up to `most` series of each class that are not copies of each other, drawn by the seed. */
-static struct error *draw_candidates(const struct dataset *set, size_t most, uint64_t seed,
+static struct error *draw_candidates(const struct dataset *dataset, size_t most, uint64_t seed,
                                      struct dataset *taken)
 {
-    size_t series = set->channels * set->length, filled = 0;
+    size_t series = dataset_series_size(dataset), filled = 0;
     struct class_lists lists;
-    struct error *error = class_lists_make(set->y, set->count, set->classes, &lists);
-    size_t room = set->count / set->classes >= most ? most * set->classes : set->count;
+    struct error *error = class_lists_make(dataset->y, dataset->count, dataset->classes, &lists);
+    size_t room =
+        dataset->count / dataset->classes >= most ? most * dataset->classes : dataset->count;
 
     if (!error)
-        error = dataset_new(room, set->channels, set->length, set->classes, false, taken);
-    for (size_t v = 0; !error && v < set->classes; v++) {
+        error =
+            dataset_new(room, dataset->channels, dataset->length, dataset->classes, false, taken);
+    for (size_t v = 0; !error && v < dataset->classes; v++) {
         struct random_stream stream = random_stream(seed, RANDOM_SYNTHESISE, v);
         size_t *order = class_members(&lists, v), count = class_size(&lists, v), kept = 0;
 
         random_shuffle(&stream, order, count);
         for (size_t i = 0; i < count && kept < most && filled < room; i++) {
-            const float *x = set->x + order[i] * series;
+            const float *x = dataset->x + order[i] * series;
 
             if (is_copy(taken, filled, kept, x))
                 continue;
@@ -87,7 +89,7 @@ static struct error *choose(const struct dataset *taken, const struct start_teac
  * those of the next, but in any order. */
 static struct error *keep_chosen(struct dataset *taken, const size_t *chosen, size_t count)
 {
-    size_t series = taken->channels * taken->length, kept = 0;
+    size_t series = dataset_series_size(taken), kept = 0;
     bool *wanted = calloc(taken->count + 1, sizeof *wanted);
 
     if (!wanted)
@@ -105,21 +107,21 @@ static struct error *keep_chosen(struct dataset *taken, const size_t *chosen, si
     return NULL;
 }
 
-struct error *start_ridge(const struct dataset *set, const struct start_teacher *teacher,
+struct error *start_ridge(const struct dataset *dataset, const struct start_teacher *teacher,
                           const struct start_options *options, float *x, size_t *repeated)
 {
     struct start_options drawn = *options;
     size_t per_class = options->per_class;
-    size_t *chosen = calloc(set->classes, per_class * sizeof *chosen);
+    size_t *chosen = calloc(dataset->classes, per_class * sizeof *chosen);
     struct error *error = chosen ? NULL : error_memory("the chosen series");
     struct dataset taken = {0};
 
     if (!error)
-        error = draw_candidates(set, most_of_class(set, per_class), options->seed, &taken);
+        error = draw_candidates(dataset, most_of_class(dataset, per_class), options->seed, &taken);
     if (!error)
         error = choose(&taken, teacher, per_class, options->seed, chosen);
     if (!error)
-        error = keep_chosen(&taken, chosen, set->classes * per_class);
+        error = keep_chosen(&taken, chosen, dataset->classes * per_class);
     drawn.kind = START_REAL;
     if (!error)
         error = start_series(&taken, &drawn, x, repeated);

@@ -1,4 +1,4 @@
-/* The teacher as synthesis sees it: something that has logits for a batch of series and the
+/* The teacher as synthesis sees it: something that gives logits for a batch of series and the
  * gradient of a loss on them.  A network of the engine (guide_network.c) or any program that speaks
  * the protocol of sc-teacher-command(7) (guide_command.c).
  *
@@ -16,13 +16,13 @@
 
 struct guide {
     size_t channels, length, classes; /* C, L, V of its series */
-    size_t features;                  /* K shapelet distances that it wants; 0 none */
+    size_t features;                  /* K shapelet distances that it expects; 0: none */
     bool statistics;                  /* it has statistics to match */
     bool side_by_side;                /* different slots may be used at the same time */
     const struct backend *backend;    /* whose memory the arrays below are in */
     void *state;
 
-    /* Makes room for that many slots of up to most_samples series; once, before anything else. */
+    /* Allocates the slots, each for up to most_samples series; once, before anything else. */
     struct error *(*prepare)(void *state, size_t slots, size_t most_samples);
 
     /* Logits (N, V) of series x (N, C, L) with features (N, K); matched tells whether the
@@ -31,10 +31,10 @@ struct guide {
                              const float *features, bool matched, float *logits);
 
     /* Writes the gradients of sum(dlogits * logits) + R with respect to x and the features, and R
-     * to *apart: how far the statistics of the batch are from those of the training set (see
+     * to *distance: how far the statistics of the batch are from those of the training set (see
      * pass_match), 0 for matching NULL.  x and the features must still be what forward got. */
     struct error *(*backward)(void *state, size_t slot, const struct matching *matching,
-                              const float *dlogits, float *dx, float *dfeatures, double *apart);
+                              const float *dlogits, float *dx, float *dfeatures, double *distance);
 
     void (*close)(void *state);
 };

@@ -183,14 +183,14 @@ static struct error *command_forward(void *state, size_t slot, size_t count, con
 
 static struct error *command_backward(void *state, size_t slot, const struct matching *matching,
                                       const float *dlogits, float *dx, float *dfeatures,
-                                      double *apart)
+                                      double *distance)
 {
     struct command_guide *guide = state;
     const size_t series[] = {guide->count, guide->channels, guide->length};
     const size_t distances[] = {guide->count, guide->features};
     const size_t logits[] = {guide->count, guide->classes};
     char text[128];
-    float distance;
+    float answered;
     int failed;
 
     (void)slot;
@@ -203,8 +203,8 @@ static struct error *command_backward(void *state, size_t slot, const struct mat
     TRY(explain(receive(guide, "gradients", 3, series, dx)));
     if (guide->features)
         TRY(explain(receive(guide, "gradients of the features", 2, distances, dfeatures)));
-    TRY(explain(receive(guide, "statistics", 0, series, &distance)));
-    *apart = (double)distance;
+    TRY(explain(receive(guide, "statistics", 0, series, &answered)));
+    *distance = (double)answered;
     return NULL;
 }
 

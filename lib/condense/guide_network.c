@@ -60,16 +60,16 @@ static struct error *network_forward(void *state, size_t number, size_t count, c
 
 static struct error *network_backward(void *state, size_t number, const struct matching *matching,
                                       const float *dlogits, float *dx, float *dfeatures,
-                                      double *apart)
+                                      double *distance)
 {
     struct network_guide *guide = state;
     const struct network *network = guide->teacher->network;
     struct pass *pass = guide->slots[number].pass;
 
     if (matching)
-        pass_match(pass, matching, apart);
+        pass_match(pass, matching, distance);
     else
-        network->backend->zero(apart, sizeof *apart);
+        network->backend->zero(distance, sizeof *distance);
     pass_backward(
         pass, &(struct backward){.logits = dlogits,
                                  .x = dx,

@@ -1,7 +1,7 @@
 #include "condense/objective.h"
 
 #include "nn/loss.h"
-#include "nn/memory.h"
+#include "nn/backend_memory.h"
 
 struct objective_options objective_defaults(void)
 {
@@ -90,7 +90,7 @@ struct error *objective_queue(const struct objective *objective, size_t slot, si
 struct objective_value objective_value(const double value[2])
 {
     return (struct objective_value){
-        .loss = value[0] + value[1], .cross_entropy = value[0], .apart = value[1]};
+        .loss = value[0] + value[1], .cross_entropy = value[0], .distance = value[1]};
 }
 
 struct error *objective_evaluate(const struct objective *objective, size_t slot, size_t count,

@@ -37,7 +37,7 @@ struct objective {
     double *values;             /* (2) */
 };
 
-/* Prepares the guide and the memory for batches of up to most_samples in that many slots.  The
+/* Prepares the guide and the memory for batches of up to most_samples in each of the slots.  The
  * guide and the transform must stay, fit each other and the series, and be on the same device. */
 struct error *objective_make(const struct objective_options *options, const struct guide *guide,
                              const struct transform *transform, size_t slots, size_t most_samples,
@@ -47,7 +47,7 @@ void objective_free(struct objective *objective);
 struct objective_value {
     double loss;          /* the sum of */
     double cross_entropy; /* with its weight, and */
-    double apart;         /* R */
+    double distance;      /* R */
 };
 
 /* Of series x (N, C, L): the value, the teacher's logits (N, V) and dloss/dx (N, C, L).  Arrays are
@@ -56,7 +56,8 @@ struct error *objective_evaluate(const struct objective *objective, size_t slot,
                                  const float *x, const int32_t *labels, float *logits, float *dx,
                                  struct objective_value *value) MUST_CHECK;
 
-/* The same, but the value stays on the device, as cross-entropy and R: nobody waits for it. */
+/* The same, but the value stays on the device, as cross-entropy and R: the host does not wait for
+ * it. */
 struct error *objective_queue(const struct objective *objective, size_t slot, size_t count,
                               const float *x, const int32_t *labels, float *logits, float *dx,
                               double value[2]) MUST_CHECK;

@@ -13,7 +13,8 @@
 #include <string.h>
 
 #include "base/parallel.h"
-#include "nn/memory.h"
+#include "base/size.h"
+#include "nn/backend_memory.h"
 #include "nn/optimiser.h"
 
 struct synthesis_options synthesis_defaults(void)
@@ -277,11 +278,6 @@ static void plan_steps(const struct synthesis *synthesis, struct workspace *spac
     synthesis->backend->zero(space->step, sizeof *space->step);
 }
 
-static size_t smaller(size_t a, size_t b)
-{
-    return a < b ? a : b;
-}
-
 /* Step 0 judges the start, and the last one only judges what the one before it made. */
 static struct error *take_steps(struct synthesis *synthesis, size_t batch, struct batch_run *run,
                                 struct repeated *step_again)
@@ -291,7 +287,7 @@ static struct error *take_steps(struct synthesis *synthesis, size_t batch, struc
     size_t steps = synthesis->options->steps;
 
     for (size_t first = 0, end; first < steps; first = end) {
-        end = first + smaller(backend->queue, steps - first);
+        end = first + size_min(backend->queue, steps - first);
         plan_steps(synthesis, space, first, end);
         for (size_t step = first; step < end && !run->error; step++)
             backend->repeat(step_again);
@@ -367,7 +363,7 @@ static struct error *answer(void *context, size_t count, const float *x, float *
     size_t columns = objective->guide->features;
 
     for (size_t first = 0; first < count; first += synthesis->batch) {
-        size_t some = smaller(synthesis->batch, count - first);
+        size_t some = size_min(synthesis->batch, count - first);
 
         backend->upload(space->x, x + first * series, some * series * sizeof *x);
         TRY(objective_queue(objective, 0, some, space->x, synthesis->device_labels, space->logits,
@@ -380,7 +376,8 @@ static struct error *answer(void *context, size_t count, const float *x, float *
     return NULL;
 }
 
-static struct error *start(struct synthesis *synthesis, const struct dataset *set, size_t *repeated)
+static struct error *start(struct synthesis *synthesis, const struct dataset *dataset,
+                           size_t *repeated)
 {
     const struct synthesis_options *options = synthesis->options;
     struct start_teacher teacher = {
@@ -390,8 +387,8 @@ static struct error *start(struct synthesis *synthesis, const struct dataset *se
         .kind = options->start, .per_class = options->per_class, .seed = options->seed};
 
     if (options->start == START_RIDGE && teacher.features)
-        return start_ridge(set, &teacher, &first, synthesis->x, repeated);
-    return start_series(set, &first, synthesis->x, repeated);
+        return start_ridge(dataset, &teacher, &first, synthesis->x, repeated);
+    return start_series(dataset, &first, synthesis->x, repeated);
 }
 
 /* ---- All of it ---- */
@@ -401,7 +398,7 @@ static void add_value(struct objective_value *sum, const struct objective_value 
 {
     sum->loss += weight * value->loss;
     sum->cross_entropy += weight * value->cross_entropy;
-    sum->apart += weight * value->apart;
+    sum->distance += weight * value->distance;
 }
 
 static void sum_up(const struct synthesis *synthesis, struct synthesis_result *result)
@@ -432,43 +429,43 @@ static void gather(const struct synthesis *synthesis, struct dataset *condensed)
         }
 }
 
-static struct error *check_shapes(const struct dataset *set, const struct guide *guide)
+static struct error *check_shapes(const struct dataset *dataset, const struct guide *guide)
 {
-    if (guide->channels != set->channels || guide->length != set->length)
+    if (guide->channels != dataset->channels || guide->length != dataset->length)
         return error_make("the teacher is for series of %zu channels and %zu steps, these have %zu "
                           "and %zu",
-                          guide->channels, guide->length, set->channels, set->length);
-    if (guide->classes != set->classes)
+                          guide->channels, guide->length, dataset->channels, dataset->length);
+    if (guide->classes != dataset->classes)
         return error_make("the teacher knows %zu classes, the dataset has %zu", guide->classes,
-                          set->classes);
+                          dataset->classes);
     return NULL;
 }
 
-struct error *synthesise(const struct synthesis_options *options, const struct dataset *set,
+struct error *synthesise(const struct synthesis_options *options, const struct dataset *dataset,
                          const struct guide *guide, const struct transform *transform,
                          struct dataset *condensed, struct synthesis_result *result)
 {
     struct synthesis synthesis = {.options = options,
                                   .backend = guide->backend,
-                                  .classes = set->classes,
-                                  .series = set->channels * set->length};
+                                  .classes = dataset->classes,
+                                  .series = dataset_series_size(dataset)};
     struct error *error;
 
     memset(condensed, 0, sizeof *condensed);
     memset(result, 0, sizeof *result);
-    TRY(check_shapes(set, guide));
-    error = dataset_new(options->per_class * set->classes, set->channels, set->length, set->classes,
-                        true, condensed);
+    TRY(check_shapes(dataset, guide));
+    error = dataset_new(options->per_class * dataset->classes, dataset->channels, dataset->length,
+                        dataset->classes, true, condensed);
     if (!error)
         error = synthesis_make(guide, transform, &synthesis);
     if (!error)
-        error = start(&synthesis, set, &result->repeated);
+        error = start(&synthesis, dataset, &result->repeated);
     if (!error)
         error = optimise_all(&synthesis);
     if (!error) {
         sum_up(&synthesis, result);
         gather(&synthesis, condensed);
-        error = dataset_copy_texts(set, condensed);
+        error = dataset_copy_texts(dataset, condensed);
     }
     synthesis_free(&synthesis);
     if (error)

@@ -48,9 +48,9 @@ struct synthesis_result {
     size_t repeated;  /* series that start from another one, see start.h */
 };
 
-/* Condenses the set, which has labels.  transform is NULL for a teacher without shapelets.
- * condensed: class by class, per_class series each, soft labels and the names of the set. */
-struct error *synthesise(const struct synthesis_options *options, const struct dataset *set,
+/* Condenses a labelled dataset.  transform is NULL for a teacher without shapelets.  condensed:
+ * class by class, per_class series each, with soft labels and the dataset's class names. */
+struct error *synthesise(const struct synthesis_options *options, const struct dataset *dataset,
                          const struct guide *guide, const struct transform *transform,
                          struct dataset *condensed, struct synthesis_result *result) MUST_CHECK;
 

@@ -17,7 +17,7 @@ struct oversampling {
     const struct balance_options *options;
     struct dataset *to;
     size_t label;
-    const size_t *members; /* series of the class, in the order of the set */
+    const size_t *members; /* series of the class, in the order of the dataset */
     size_t count;          /* of members */
     size_t first;          /* where its new series go */
     size_t missing;        /* how many */
@@ -59,7 +59,7 @@ static void list_bases(struct oversampling *work)
 /* The neighbours of the bases of all new series. */
 static struct error *search_neighbours(struct oversampling *work)
 {
-    const size_t size = work->from->channels * work->from->length;
+    const size_t size = dataset_series_size(work->from);
     struct points points = {NULL};
     struct error *error = NULL;
     size_t cells;
@@ -106,7 +106,7 @@ static void make_between(const struct oversampling *work, size_t a, size_t b, fl
                          size_t at)
 {
     const struct dataset *from = work->from;
-    const size_t size = from->channels * from->length, classes = from->classes;
+    const size_t size = dataset_series_size(from), classes = from->classes;
 
     interpolate(from->x + a * size, from->x + b * size, share, size, work->to->x + at * size);
     if (from->soft)
@@ -155,7 +155,7 @@ static size_t missing_of(size_t count, size_t target)
     return count > 0 && count < target ? target - count : 0;
 }
 
-/* The set with room for the new series. */
+/* The dataset with room for the new series. */
 static struct error *copy_originals(const struct dataset *dataset, const size_t *counts,
                                     size_t target, struct dataset *balanced)
 {
@@ -169,7 +169,7 @@ static struct error *copy_originals(const struct dataset *dataset, const size_t 
                     dataset->soft != NULL, balanced));
     balanced->flat = dataset->flat;
     memcpy(balanced->x, dataset->x,
-           dataset->count * dataset->channels * dataset->length * sizeof *dataset->x);
+           dataset->count * dataset_series_size(dataset) * sizeof *dataset->x);
     memcpy(balanced->y, dataset->y, dataset->count * sizeof *dataset->y);
     if (dataset->soft)
         memcpy(balanced->soft, dataset->soft,

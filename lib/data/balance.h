@@ -1,12 +1,12 @@
 /* Oversampling: classes that have too few series get more of them.
  *
- * The set's own series come first, unchanged and in their order; then the new ones, class after
+ * The dataset's own series come first, unchanged and in their order; then the new ones, class after
  * class.  A new series is a copy of a random one of its class, or lies at a random point of the
  * straight line between a random one and one of its nearest neighbours of the same class (SMOTE:
  * Chawla et al., "SMOTE: synthetic minority over-sampling technique", 2002).  Soft labels are
- * copied or interpolated likewise.
+ * copied or interpolated in the same way.
  *
- * A class of one series has no neighbours, so it is copied.  A class without series stays so. */
+ * A class of one series has no neighbours, so it is copied.  A class without series stays empty. */
 #ifndef SC_DATA_BALANCE_H
 #define SC_DATA_BALANCE_H
 
@@ -30,7 +30,7 @@ struct balance_options {
 
 struct balance_options balance_defaults(void);
 
-/* Makes the balanced set from a labelled one. */
+/* Makes a balanced dataset from a labelled one. */
 struct error *balance(const struct dataset *dataset, const struct balance_options *options,
                       struct dataset *balanced) MUST_CHECK;
 

@@ -1,15 +1,15 @@
 /* Generated datasets: problems whose answer is known.
  *
  * Series i is made from its own random stream, so it is the same whatever the number of series or
- * of threads, and sets that start at different series of one seed are disjoint samples of the same
- * problem.  Noise is normal with the standard deviation `noise`; neighbouring steps correlate by
- * `correlation` (0: white).
+ * of threads, and datasets that start at different series of one seed are disjoint samples of the
+ * same problem.  Noise is normal with the standard deviation `noise`; neighbouring steps correlate
+ * by `correlation` (0: white).
  *
  * TwoPatterns (Geurts, "Contributions to decision tree induction", 2002).  Two steps of random
  * lengths l1, l2 in L/8..L/4 lie at random places t1 in 0..L-1-l1-l2 and t2 in t1+l1..L-1-l2.  A
  * step up is -5 for its first half (the longer one when the length is odd) and 5 for the second, a
  * step down the opposite; there is no noise within.  The class is the order: dd, ud, du, uu.  These
- * laws are those of the published set of 5000 series, where L is 128.
+ * distributions are those of the published dataset of 5000 series, where L is 128.
  *
  * CBF (Saito, "Local feature extraction and its applications using a library of bases", 1994).
  * With a in L/8..L/4, b - a in L/4..3L/4 and h standard normal, on the steps a..b lies
@@ -65,7 +65,7 @@ struct planted_list {
     size_t count;
 };
 
-/* Makes a set with labels and class names.  truth may be NULL; else the caller frees it with
+/* Makes a dataset with labels and class names.  truth may be NULL; else the caller frees it with
  * planted_free. */
 struct error *generate(const struct generate_options *options, struct dataset *dataset,
                        struct planted_list *truth) MUST_CHECK;

@@ -1,12 +1,13 @@
 /* The whole input is read first, because its kind is known only from its first bytes.  An NPY file
- * is gone through once for the arrays as they are stored, then read as a dataset; if it is none,
- * its arrays are summarised one by one. */
+ * is read once for the arrays as they are stored, then as a dataset; if it is not one, its arrays
+ * are summarised one by one. */
 #include "data/info.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/file.h"
+#include "base/text.h"
 
 /* ---- NPY arrays ---- */
 
@@ -109,7 +110,7 @@ static struct error *summarise(struct info *info, struct npy_array *array, struc
     return NULL;
 }
 
-/* Goes through all arrays: the first time to list them, the second time to summarise them. */
+/* Reads all arrays: the first time to list them, the second time to summarise them. */
 static struct error *walk_arrays(const unsigned char *bytes, size_t size, bool again,
                                  struct info *info)
 {
@@ -137,6 +138,18 @@ static struct error *walk_arrays(const unsigned char *bytes, size_t size, bool a
 
 /* ---- Datasets ---- */
 
+static const char *float_role(const struct info_array *array)
+{
+    switch (array->ndim) {
+    case 1:
+        return array->shape[0] == 2 ? "packing" : "views";
+    case 2:
+        return "soft";
+    default:
+        return "levels";
+    }
+}
+
 /* Names the arrays of a file that was accepted as a dataset. */
 static void name_roles(struct info *info)
 {
@@ -150,7 +163,7 @@ static void name_roles(struct info *info)
         else if (array->kind == NPY_UNICODE)
             array->role = array->ndim == 0 ? "notes" : "names";
         else if (array->kind == NPY_FLOAT)
-            array->role = array->ndim == 1 ? "views" : "soft";
+            array->role = float_role(array);
         else if (array->ndim > 1)
             array->role = "codes";
         else
@@ -219,18 +232,11 @@ static struct error *describe_npy(const void *bytes, size_t size, struct info *i
 
 /* ---- Teachers ---- */
 
-static bool ends_with(const char *text, const char *end)
-{
-    size_t length = strlen(text), wanted = strlen(end);
-
-    return length >= wanted && strcmp(text + length - wanted, end) == 0;
-}
-
 /* What PyTorch calls a buffer: measured, not learned. */
 static bool is_statistic(const char *name)
 {
-    return ends_with(name, ".running_mean") || ends_with(name, ".running_var") ||
-           ends_with(name, ".num_batches_tracked");
+    return text_ends_with(name, ".running_mean") || text_ends_with(name, ".running_var") ||
+           text_ends_with(name, ".num_batches_tracked");
 }
 
 static struct error *describe_teacher(const void *bytes, size_t size, struct info *info)

@@ -1,5 +1,5 @@
 /* What is in a file: datasets, other NPY arrays, shapelet pools, teachers.  The kind of a file is
- * told from its first bytes. */
+ * known from its first bytes. */
 #ifndef SC_DATA_INFO_H
 #define SC_DATA_INFO_H
 
@@ -18,7 +18,8 @@ enum info_kind { INFO_DATASET, INFO_ARRAYS, INFO_POOL, INFO_TEACHER };
 
 /* One NPY array as it is stored. */
 struct info_array {
-    const char *role; /* "series", "labels", "soft", "names", "notes", "views", "codes", "array" */
+    const char *role; /* "series", "labels", "soft", "names", "notes", "views", "codes",
+                         "levels", "packing", "array" */
     char type[24];    /* ">f8": as the file says, with its byte order */
     bool fortran;     /* columns first */
     enum npy_kind kind;

@@ -7,7 +7,7 @@
 
 enum { FEW_CHANNELS = 10, FEW_CLASSES = 30, FEW_SHAPELETS = 30 };
 
-/* How many of a list are shown: all, or so few that one screen holds them. */
+/* How many items of a list are shown: all, or as many as fit on one screen. */
 static size_t shown(size_t count, size_t few, bool all)
 {
     return all || count <= few + 1 ? count : few;
@@ -36,8 +36,9 @@ static void write_shape(FILE *stream, size_t ndim, const size_t *shape)
 static void write_summary(FILE *stream, const struct summary *summary)
 {
     if (summary->count)
-        fprintf(stream, "%12.6g %12.6g %12.6g %12.6g", summary->least, summary->greatest,
-                summary->mean, summary_deviation(summary));
+        /* + 0.0: zeros have no sign. */
+        fprintf(stream, "%12.6g %12.6g %12.6g %12.6g", summary->least + 0.0,
+                summary->greatest + 0.0, summary->mean + 0.0, summary_deviation(summary));
     else
         fprintf(stream, "%12s %12s %12s %12s", "-", "-", "-", "-");
     if (summary->nans || summary->infinities)
@@ -113,8 +114,15 @@ static void write_soft(FILE *stream, const struct info *info)
 {
     fprintf(stream, "%-9s %-8s ", "soft", "logits");
     write_summary(stream, &info->soft);
-    fprintf(stream, "%9s the largest is that of the label for %.2f %% of the series\n", "",
+    fprintf(stream, "%9s the largest logit is the label's for %.2f %% of the series\n", "",
             100.0 * (double)info->soft_agrees / (double)info->dataset.count);
+}
+
+static void write_levels(FILE *stream, const struct dataset *dataset)
+{
+    fprintf(stream,
+            "%-9s stored in %u bits per value, rounded to %u levels per channel and series\n",
+            "series", dataset->levels.bits, 1u << dataset->levels.bits);
 }
 
 static void write_views(FILE *stream, const struct info *info)
@@ -151,6 +159,8 @@ static void write_dataset(FILE *stream, const struct info *info, bool all)
         write_classes(stream, info, all);
     if (dataset->soft)
         write_soft(stream, info);
+    if (dataset->levels.bits)
+        write_levels(stream, dataset);
     if (dataset->views.count)
         write_views(stream, info);
 }

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "base/random.h"
+#include "base/size.h"
 
 /* Of count series, how many stay: at least one of any. */
 static size_t share_kept(size_t count, double ratio)
@@ -11,11 +12,6 @@ static size_t share_kept(size_t count, double ratio)
     size_t kept = (size_t)floor((1 - ratio) * (double)count + 0.5);
 
     return kept > count ? count : kept == 0 && count > 0 ? 1 : kept;
-}
-
-static size_t smaller(size_t a, size_t b)
-{
-    return a < b ? a : b;
 }
 
 /* How many of each class may stay. */
@@ -27,7 +23,7 @@ static void set_quotas(const struct dataset *dataset, const struct prune_options
         if (!options->overall)
             quotas[v] = share_kept(quotas[v], options->ratio);
         if (options->per_class)
-            quotas[v] = smaller(quotas[v], options->per_class);
+            quotas[v] = size_min(quotas[v], options->per_class);
     }
 }
 

@@ -1,7 +1,7 @@
-/* Sums are taken in double over blocks of series that the set alone decides, and added up in block
- * order.  The deviation takes a second pass with the mean known, which loses no digits where the
- * mean is large.  A channel is constant when its least and greatest value are the same: the sums
- * over a very long one (2^29 values) would leave a rest of rounding. */
+/* Sums are taken in double over blocks of series that depend on the dataset alone, and added up in
+ * block order.  The deviation takes a second pass with the mean known, which loses no digits where
+ * the mean is large.  A channel is constant when its least and greatest value are the same: the
+ * sums over a very long one (2^29 values) would leave a rounding error. */
 #include "data/scale.h"
 
 #include <float.h>
@@ -148,6 +148,25 @@ static void change_series(void *context, size_t i, unsigned worker)
         change->overflow = true;
 }
 
+/* Series of few bits: their levels move, their codes stay. */
+static void change_levels(struct change *change)
+{
+    struct dataset *dataset = change->dataset;
+    size_t values = dataset->count * dataset->channels * dataset->length;
+
+    for (size_t c = 0; c < dataset->channels; c++) {
+        double mean = change->scale->mean[c], deviation = change->scale->deviation[c];
+
+        if (change->undo)
+            dataset_move_levels(dataset, c, deviation, mean);
+        else
+            dataset_move_levels(dataset, c, 1 / deviation, -mean / deviation);
+    }
+    for (size_t i = 0; i < values; i++)
+        if (!(fabsf(dataset->x[i]) <= FLT_MAX))
+            change->overflow = true;
+}
+
 static struct error *change_all(const struct scale *scale, struct dataset *dataset, bool undo)
 {
     struct change change = {.scale = scale, .dataset = dataset, .undo = undo};
@@ -155,7 +174,10 @@ static struct error *change_all(const struct scale *scale, struct dataset *datas
     if (dataset->channels != scale->channels)
         return error_make("statistics of %zu channels, but the dataset has %zu", scale->channels,
                           dataset->channels);
-    parallel_for(dataset->count, change_series, &change);
+    if (dataset->levels.bits)
+        change_levels(&change);
+    else
+        parallel_for(dataset->count, change_series, &change);
     return change.overflow ? error_make("scaled values are too large: wrong statistics?") : NULL;
 }
 
@@ -248,12 +270,7 @@ static struct error *from_array(struct npy_array *array, struct scale *scale)
     return check_statistics(scale);
 }
 
-static void add_to_digest(void *digest, const void *bytes, size_t size)
-{
-    digest_add(digest, bytes, size);
-}
-
-/* The first array, and a text at most behind it: a dataset given by mistake is noticed. */
+/* The first array, and at most a text after it: a dataset given by mistake is noticed. */
 static struct error *read_statistics(npy_reader *reader, struct scale *scale)
 {
     struct npy_error npy_error;
@@ -263,7 +280,7 @@ static struct error *read_statistics(npy_reader *reader, struct scale *scale)
     int result = 0;
 
     digest_start(&digest);
-    npy_watch(reader, add_to_digest, &digest);
+    npy_watch(reader, digest_watch, &digest);
     for (size_t position = 0; !error; position++) {
         result = npy_next(reader, &array, &npy_error);
         if (result == 0 && position == 0)

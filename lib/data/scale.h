@@ -1,5 +1,5 @@
 /* Standardising: every channel to mean 0 and standard deviation 1, with statistics that were taken
- * over all series and steps of one set (train) and can be applied to any other, and undone.
+ * over all series and steps of one dataset (train) and can be applied to any other, and undone.
  *
  * The statistics file is NPY: an array (2, C) of float64, means in the first row and standard
  * deviations in the second, then the provenance as text.  numpy.load reads the first. */
@@ -20,11 +20,11 @@ struct scale {
     char digest[DIGEST_TEXT]; /* of the file it was read from, else "" */
 };
 
-/* Takes the statistics of a set. */
+/* Computes the statistics of a dataset. */
 struct error *scale_fit(const struct dataset *dataset, struct scale *scale) MUST_CHECK;
 
-/* x = (x - mean) / deviation, in place; fails when the set has other channels or a result is no
- * longer finite. */
+/* x = (x - mean) / deviation, in place; fails if the number of channels differs or a result is not
+ * finite. */
 struct error *scale_apply(const struct scale *scale, struct dataset *dataset) MUST_CHECK;
 
 /* x = x * deviation + mean, in place. */

@@ -157,8 +157,8 @@ static void round_row(struct table *table, size_t v, size_t count)
     }
 }
 
-/* What it costs a class to move one series: how much farther it gets from its share, in squares,
- * and much more where a number would no longer be its exact share rounded up or down. */
+/* What it costs a class to move one series: how much the squared distance from its share grows, and
+ * much more where a number would no longer be its exact share rounded up or down. */
 static double move_cost(const struct table *table, size_t v, size_t from, size_t to)
 {
     const double outside = 1e6;

@@ -1,9 +1,9 @@
-/* Cutting a labelled set into train, validation and test so that every class keeps its share.
+/* Splitting a labelled dataset into train, validation and test so that every class keeps its share.
  *
- * The size of a part is a fraction of the set, a number of series, or the rest.  Fractions become
- * numbers by largest remainder, so that parts that add up to 1 use every series.  Each class is
- * then divided in the proportions of the parts: first by largest remainder within the class, then,
- * where the sums over classes miss the sizes of the parts, by moving series from one part to
+ * The size of a part is a fraction of the dataset, a number of series, or the rest.  Fractions
+ * become numbers by largest remainder, so that parts that add up to 1 use every series.  Each class
+ * is then divided in the proportions of the parts: first by largest remainder within the class,
+ * then, where the sums over classes miss the sizes of the parts, by moving series from one part to
  * another in the classes that come closest to their exact share by it.  So the parts have exactly
  * the sizes asked for, and a class is at most about one series away from its share.
  *
@@ -38,14 +38,14 @@ struct split_options {
 };
 
 struct split {
-    size_t *indices[SPLIT_PARTS]; /* the series of each part, in the order of the set */
+    size_t *indices[SPLIT_PARTS]; /* the series of each part, in the order of the dataset */
     size_t counts[SPLIT_PARTS];
 };
 
 /* Reads "0.25" as a fraction, "300" as a number of series, "rest" as what the others leave. */
 struct error *split_parse_size(const char *text, struct split_size *size) MUST_CHECK;
 
-/* How many series each part gets, for a set of that many. */
+/* How many series each part gets, for a dataset of `count`. */
 struct error *split_totals(const struct split_options *options, size_t count,
                            size_t totals[SPLIT_PARTS]) MUST_CHECK;
 

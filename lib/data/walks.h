@@ -1,5 +1,5 @@
 /* Random walks with the shape of a dataset: the control for condensed series.  What students learn
- * from labelled views of walks, they owe to the labels and not to the series. */
+ * from labelled views of walks comes from the labels, not from the series. */
 #ifndef SC_DATA_WALKS_H
 #define SC_DATA_WALKS_H
 

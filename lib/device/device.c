@@ -9,7 +9,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "nn/memory.h"
+#include "base/size.h"
+#include "nn/backend_memory.h"
 
 static const char library[] = "libshapecond-cuda.so";
 
@@ -96,11 +97,6 @@ struct error *device_open(enum device_kind kind, struct device *device)
 
 enum { PART_FLOATS = 1 << 20 }; /* of series that go to the device at a time */
 
-static size_t smaller(size_t a, size_t b)
-{
-    return a < b ? a : b;
-}
-
 static void swap(void **a, void **b)
 {
     void *kept = *a;
@@ -126,14 +122,14 @@ static struct error *transform_parts(const struct backend *backend,
         error = backend_room(backend, (most * columns + 1) * sizeof *features, "features",
                              &device_features);
     if (!error)
-        backend->upload_beside(places[0], x, smaller(most, count) * series * sizeof *x);
+        backend->upload_beside(places[0], x, size_min(most, count) * series * sizeof *x);
     for (size_t first = 0; !error && first < count; first += most) {
-        size_t some = smaller(most, count - first), next = first + some;
+        size_t some = size_min(most, count - first), next = first + some;
 
         transform_forward(transform, places[0], some, device_features, NULL);
         if (next < count)
             backend->upload_beside(places[1], x + next * series,
-                                   smaller(most, count - next) * series * sizeof *x);
+                                   size_min(most, count - next) * series * sizeof *x);
         error = backend_fetch(backend, features + first * columns, device_features,
                               some * columns * sizeof *features);
         swap(&places[0], &places[1]);
@@ -144,8 +140,8 @@ static struct error *transform_parts(const struct backend *backend,
     return error;
 }
 
-/* Distances that have no place in a float are taken for the largest one, and what the scale of a
- * shapelet makes of them may have none either. */
+/* Distances too large for a float become the largest float, and the scale of a shapelet may make
+ * them overflow again. */
 static struct error *check_features(const struct transform *transform, size_t count,
                                     const float *features)
 {

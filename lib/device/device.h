@@ -1,7 +1,7 @@
 /* Where the work is done: the processor, or a GPU by way of a plug-in (shapecond-cuda(7)).
  *
- * The programs know nothing of CUDA.  The plug-in is a shared library that is loaded when somebody
- * asks for it and that fills in the same structs of functions as the processor has. */
+ * The programs do not depend on CUDA.  The plug-in is a shared library that is loaded on demand and
+ * fills in the same structs of functions as the processor has. */
 #ifndef SC_DEVICE_H
 #define SC_DEVICE_H
 

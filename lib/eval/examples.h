@@ -35,7 +35,7 @@ struct error *examples_read(const char *path, const char *labels,
                             const struct feature_source *source,
                             struct examples *examples) MUST_CHECK;
 
-/* The same, with the labelled views of a condensed dataset written out behind its series. */
+/* The same, with the labelled views of a condensed dataset appended to its series. */
 struct error *examples_read_expanded(const char *path, const char *labels,
                                      const struct feature_source *source,
                                      struct examples *examples) MUST_CHECK;

@@ -6,7 +6,10 @@
 #include "base/file.h"
 #include "views/view.h"
 
-enum { PART = 4096 }; /* views that are made at a time */
+enum {
+    PART = 4096, /* views that are made at a time */
+    BATCH = 256, /* series that a program is asked about at a time */
+};
 
 struct error *labeller_read(const char *const *names, size_t count,
                             const struct feature_source *source, const struct dataset *dataset,
@@ -31,42 +34,104 @@ struct error *labeller_read(const char *const *names, size_t count,
     return NULL;
 }
 
+struct error *labeller_start_program(struct labeller *labeller, const char *command,
+                                     double patience, const struct dataset *dataset)
+{
+    struct guide *program = calloc(1, sizeof *program);
+    struct error *error;
+
+    if (!program)
+        return error_memory("the teacher command");
+    program->channels = dataset->channels;
+    program->length = dataset->length;
+    program->classes = dataset->classes;
+    program->features = labeller->source.pool ? labeller->source.pool->count : 0;
+    error = guide_from_command(command, patience, program);
+    if (error) {
+        free(program);
+        return error;
+    }
+    labeller->program = program;
+    return NULL;
+}
+
 void labeller_free(struct labeller *labeller)
 {
+    if (labeller->program)
+        guide_close(labeller->program);
+    free(labeller->program);
     for (size_t i = 0; i < labeller->count; i++)
         teacher_free(&labeller->teachers[i]);
     free(labeller->teachers);
     *labeller = (struct labeller){0};
 }
 
+/* Logits of a program, batch by batch. */
+static struct error *ask_program(struct guide *program, const struct examples *examples,
+                                 float *logits)
+{
+    size_t size = program->channels * program->length, total = examples->dataset.count;
+
+    for (size_t first = 0; first < total; first += BATCH) {
+        size_t count = total - first < BATCH ? total - first : BATCH;
+        const float *features =
+            program->features ? examples->features + first * program->features : NULL;
+        struct error *error =
+            program->forward(program->state, 0, count, examples->dataset.x + first * size, features,
+                             false, logits + first * program->classes);
+
+        if (error) {
+            guide_close(program); /* must not outlive us */
+            return error;
+        }
+    }
+    return NULL;
+}
+
+/* Logits of teacher i: a network, or after the last of these the program. */
+static struct error *ask_teacher(const struct labeller *labeller, size_t i,
+                                 const struct examples *examples, float *logits)
+{
+    if (i == labeller->count)
+        return ask_program(labeller->program, examples, logits);
+    TRY(examples_match_teacher(examples, labeller->names[i], &labeller->teachers[i]));
+    return examples_predict(examples, &labeller->teachers[i], logits, NULL);
+}
+
+struct error *labeller_ask(const struct labeller *labeller, const struct examples *examples,
+                           float *logits)
+{
+    size_t count = examples->dataset.count * examples->dataset.classes;
+    size_t teachers = labeller->count + (labeller->program != NULL);
+    float *one = calloc(count + 1, sizeof *one);
+    struct error *error = one ? NULL : error_memory("logits");
+
+    memset(logits, 0, count * sizeof *logits);
+    for (size_t i = 0; !error && i < teachers; i++) {
+        error = ask_teacher(labeller, i, examples, one);
+        for (size_t j = 0; !error && j < count; j++)
+            logits[j] += one[j] / (float)teachers;
+    }
+    free(one);
+    return error;
+}
+
 struct error *labeller_run(const struct labeller *labeller, const char *name,
                            struct dataset *series, float *logits)
 {
-    size_t count = series->count * series->classes;
     struct examples examples;
     struct error *error;
-    float *one;
 
     TRY(examples_make(name, series, &labeller->source, &examples));
-    one = calloc(count + 1, sizeof *one);
-    error = one ? NULL : error_memory("logits");
-    memset(logits, 0, count * sizeof *logits);
-    for (size_t i = 0; !error && i < labeller->count; i++) {
-        error = examples_match_teacher(&examples, labeller->names[i], &labeller->teachers[i]);
-        if (!error)
-            error = examples_predict(&examples, &labeller->teachers[i], one, NULL);
-        for (size_t j = 0; !error && j < count; j++)
-            logits[j] += one[j] / (float)labeller->count;
-    }
+    error = labeller_ask(labeller, &examples, logits);
     examples_free(&examples);
-    free(one);
     return error;
 }
 
 struct error *labeller_label(const struct labeller *labeller, const char *name,
                              struct dataset *dataset)
 {
-    size_t size = dataset->channels * dataset->length;
+    size_t size = dataset_series_size(dataset);
     struct dataset copy;
     struct error *error;
     float *logits;

@@ -1,10 +1,12 @@
-/* Teachers that label series together: the mean of their logits. */
+/* Teachers that label series together: the mean of their logits.  Each is a network of the engine or
+ * a program that speaks the protocol of sc-teacher-command(7). */
 #ifndef SC_EVAL_LABELLER_H
 #define SC_EVAL_LABELLER_H
 
 #include <stddef.h>
 
 #include "base/error.h"
+#include "condense/guide.h"
 #include "eval/examples.h"
 #include "formats/dataset.h"
 
@@ -12,6 +14,7 @@ struct labeller {
     size_t count;
     const char *const *names; /* of the files, for messages; must stay */
     struct teacher *teachers;
+    struct guide *program;        /* one more teacher, or NULL */
     struct feature_source source; /* of the features that the teachers need */
 };
 
@@ -19,8 +22,18 @@ struct labeller {
 struct error *labeller_read(const char *const *names, size_t count,
                             const struct feature_source *source, const struct dataset *dataset,
                             struct labeller *labeller) MUST_CHECK;
+
+/* Starts a program as one more teacher; it may take `patience` seconds for each answer.  It is ended
+ * by labeller_free and by the first call that fails. */
+struct error *labeller_start_program(struct labeller *labeller, const char *command,
+                                     double patience, const struct dataset *dataset) MUST_CHECK;
+
 /* Safe on a labeller that is all zeros. */
 void labeller_free(struct labeller *labeller);
+
+/* Logits (N, V) of series whose features are those of the labeller's source. */
+struct error *labeller_ask(const struct labeller *labeller, const struct examples *examples,
+                           float *logits) MUST_CHECK;
 
 /* Logits (N, V) of the series of a dataset, which is taken over and freed. */
 struct error *labeller_run(const struct labeller *labeller, const char *name,

@@ -21,7 +21,7 @@ struct report {
 
 /* Tab-separated, with a heading:
  *     seed accuracy ratio macro_f1 validation epoch recall:NAME...
- * in percent, "-" for what there is not; the last rows are called "mean" and "deviation".  With
+ * in percent, "-" where there is no value; the last rows are called "mean" and "deviation".  With
  * `confusion`, after an empty line: the counts of true classes (rows) and predicted ones, summed
  * over all scores. */
 void report_write_table(FILE *stream, const struct report *report, bool confusion);

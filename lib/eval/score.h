@@ -1,4 +1,4 @@
-/* What a classifier made of a test set. */
+/* How well a classifier does on a test set. */
 #ifndef SC_EVAL_SCORE_H
 #define SC_EVAL_SCORE_H
 
@@ -27,7 +27,7 @@ struct error *score_teacher(const struct teacher *teacher, const struct examples
                             struct score *score) MUST_CHECK;
 
 /* Logistic regression on the shapelet features alone (paper, the table that validates condensed
- * series by shapelets), fitted to one set and scored on another.  Both must have features. */
+ * series by shapelets), fitted to one dataset and scored on another. Both must have features. */
 struct error *score_shapelets(const struct examples *train, const struct examples *test,
                               struct score *score) MUST_CHECK;
 

@@ -63,7 +63,7 @@ struct students {
     const struct train_set *set, *validation, *test;
     struct score *scores;
     struct error **errors;
-    _Atomic size_t epochs; /* gone through by all */
+    _Atomic size_t epochs; /* finished, of all students */
 };
 
 static bool count_epoch(void *context, const struct train_epoch *epoch)
@@ -134,7 +134,7 @@ static void train_task(void *context, size_t task, unsigned worker)
     students->errors[task] = train_student(students, task);
 }
 
-/* The first error, by student; the others are of no use. */
+/* The first error, by student; the others are dropped. */
 static struct error *collect_errors(struct students *students, size_t count)
 {
     struct error *first = NULL;

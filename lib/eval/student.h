@@ -1,6 +1,6 @@
-/* How good a set is to learn from: fresh networks are trained on it, one for each seed, and scored
- * on other series.  Students of different seeds run at the same time, each on one thread; the
- * result does not depend on how many there are. */
+/* How good a dataset is to learn from: fresh networks are trained on it, one for each seed, and
+ * scored on other series.  Students of different seeds run at the same time, each on one thread;
+ * the result does not depend on how many there are. */
 #ifndef SC_EVAL_STUDENT_H
 #define SC_EVAL_STUDENT_H
 
@@ -18,8 +18,8 @@ struct student_options {
     struct train_options train;
     size_t seeds;                  /* how many students */
     const struct backend *backend; /* where they run; NULL: the processor */
-    /* Called after each epoch of any student, from any thread, with the epochs gone through by all
-     * and how many there can be. */
+    /* Called after each epoch of any student, from any thread, with the number of epochs finished
+     * by all students and the largest possible number. */
     void (*progress)(void *context, size_t done, size_t total);
     void *context;
 };
@@ -34,8 +34,8 @@ struct loss student_loss(bool soft, double temperature);
  * leap. */
 double student_rate(bool sgd, bool soft, size_t classes, size_t count);
 
-/* The network of a student for series of that many steps: the default one where it fits, with fewer
- * blocks for series that would vanish under its three poolings. */
+/* The network of a student for series of `length` steps: the default one where it fits, with fewer
+ * blocks for series that are too short for three poolings. */
 const char *student_network(size_t length);
 
 /* A batch size of at most `batch` that cuts `count` series into batches of nearly the same size: a

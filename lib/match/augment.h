@@ -1,6 +1,6 @@
 /* Differentiable augmentations of series (Zhao & Bilen, "Dataset condensation with differentiable
  * Siamese augmentation", 2021, for series): one that is drawn at random changes the real and the
- * condensed series of a batch alike, and gradients go back through it.
+ * condensed series of a batch in the same way, and can be differentiated.
  *
  * Every kind is an affine map of a channel,
  *     out[t] = gain (first[t] x[index[t]] + second[t] x[index[t] + 1]) + noise[t]

@@ -2,14 +2,14 @@
 
 #include <stdlib.h>
 
-#include "match/distance.h"
+#include "match/criteria.h"
 
 static const struct loss cross_entropy = {LOSS_LABELS, 1, 1};
 
 static struct error *make(size_t most_real, size_t most_synthetic, struct class_match *m)
 {
     const struct architecture *a = &m->model->architecture;
-    size_t series = a->channels * a->length, parameters = m->model->parameter_count;
+    size_t series = architecture_series_size(a), parameters = m->model->parameter_count;
     size_t most = most_real > most_synthetic ? most_real : most_synthetic;
 
     TRY(model_run_new(m->model, most_real, PASS_BACKWARD, &m->real));
@@ -74,7 +74,7 @@ void class_match_free(struct class_match *match)
     *match = (struct class_match){0};
 }
 
-/* Augments both batches alike and says how to run them. */
+/* Augments both batches in the same way and prepares their passes. */
 static void prepare(struct class_match *m, const struct class_batch *batch,
                     struct model_batch *real, struct model_batch *synthetic)
 {

@@ -1,10 +1,11 @@
 /* Matching class by class: dc, dsa and dm.
  *
- * A network that was never trained, or only on the condensed set so far, sees a batch of real
+ * A network that was never trained, or only on the condensed series so far, sees a batch of real
  * series of one class and the condensed series of that class; the condensed ones are moved so that
- * it makes the same of both: the same gradient of its parameters (dc, dsa) or the same mean
- * embedding (dm).  Batch normalisation works with fixed statistics, those of real series of all
- * classes, because a batch of one class has others.  dsa and dm augment both batches alike. */
+ * it responds to both in the same way: the same gradient of its parameters (dc, dsa) or the same
+ * mean embedding (dm).  Batch normalisation works with fixed statistics, those of real series of
+ * all classes, because the statistics of a single class differ. dsa and dm augment both batches in
+ * the same way. */
 #ifndef SC_MATCH_CLASSWISE_H
 #define SC_MATCH_CLASSWISE_H
 

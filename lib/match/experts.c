@@ -12,7 +12,7 @@
 #include "formats/ckpt.h"
 #include "nn/backend.h"
 #include "nn/checkpoint.h"
-#include "nn/memory.h"
+#include "nn/backend_memory.h"
 #include "nn/optimiser.h"
 
 struct expert_options expert_defaults(void)
@@ -20,8 +20,8 @@ struct expert_options expert_defaults(void)
     return (struct expert_options){.count = 20, .epochs = 6, .rate = 0.02};
 }
 
-/* Where no size is given an epoch has about EPOCH_STEPS steps, so that it takes an expert about as
- * far whatever the size of the set. */
+/* Where no size is given an epoch has about EPOCH_STEPS steps, so that an epoch means about as much
+ * training for a dataset of any size. */
 enum { EPOCH_STEPS = 20, SMALLEST_BATCH = 16, LARGEST_BATCH = 1024 };
 
 static size_t batch_size(const struct expert_options *options, size_t series)
@@ -36,8 +36,8 @@ static size_t batch_size(const struct expert_options *options, size_t series)
     return batch < series ? batch : series;
 }
 
-/* What one expert needs while it is trained. */
-struct apprentice {
+/* The memory of one worker: an expert in training. */
+struct worker {
     struct model_run *run;
     struct optimiser optimiser;
     float *parameters, *buffers, *gradient; /* now */
@@ -49,35 +49,35 @@ struct apprentice {
     struct error *error;
 };
 
-struct school {
+struct trainer {
     const struct expert_options *options;
-    const struct dataset *set;
+    const struct dataset *dataset;
     struct model model;
     size_t batch;
-    size_t places; /* experts at a time */
-    struct apprentice *apprentices;
+    size_t worker_count; /* experts at a time */
+    struct worker *workers;
     size_t first; /* expert that the first of them is */
     atomic_size_t done;
 };
 
 /* ---- Memory ---- */
 
-static struct error *make_apprentice(const struct school *school, struct apprentice *one)
+static struct error *make_worker(const struct trainer *trainer, struct worker *one)
 {
-    const struct expert_options *options = school->options;
+    const struct expert_options *options = trainer->options;
     struct optimiser_options sgd = optimiser_defaults(OPTIMISER_SGD);
-    size_t parameters = school->model.parameter_count;
+    size_t parameters = trainer->model.parameter_count;
 
     sgd.momentum = options->momentum;
     sgd.weight_decay = options->decay;
-    TRY(model_run_new(&school->model, school->batch, PASS_BACKWARD, &one->run));
+    TRY(model_run_new(&trainer->model, trainer->batch, PASS_BACKWARD, &one->run));
     TRY(optimiser_new(&sgd, backend_cpu(), parameters, &one->optimiser));
     one->parameters = calloc(parameters, sizeof *one->parameters);
     one->gradient = calloc(parameters, sizeof *one->gradient);
-    one->buffers = calloc(school->model.buffer_count + 1, sizeof *one->buffers);
-    one->x = calloc(school->batch, school->set->channels * school->set->length * sizeof *one->x);
-    one->labels = calloc(school->batch, sizeof *one->labels);
-    one->order = calloc(school->set->count, sizeof *one->order);
+    one->buffers = calloc(trainer->model.buffer_count + 1, sizeof *one->buffers);
+    one->x = calloc(trainer->batch, dataset_series_size(trainer->dataset) * sizeof *one->x);
+    one->labels = calloc(trainer->batch, sizeof *one->labels);
+    one->order = calloc(trainer->dataset->count, sizeof *one->order);
     one->points = calloc(options->epochs + 1, parameters * sizeof *one->points);
     if (!one->parameters || !one->gradient || !one->buffers || !one->x || !one->labels ||
         !one->order || !one->points)
@@ -85,28 +85,29 @@ static struct error *make_apprentice(const struct school *school, struct apprent
     return NULL;
 }
 
-static struct error *school_make(struct school *school)
+static struct error *trainer_make(struct trainer *trainer)
 {
-    const struct expert_options *options = school->options;
+    const struct expert_options *options = trainer->options;
 
     TRY(model_new_on(&options->architecture, options->two_towers, options->backend,
-                     &school->model));
-    school->batch = batch_size(options, school->set->count);
-    school->places = parallel_threads() < options->count ? parallel_threads() : options->count;
-    if (school->model.network->backend->whole_batch)
-        school->places = 1;
-    school->apprentices = calloc(school->places, sizeof *school->apprentices);
-    if (!school->apprentices)
+                     &trainer->model));
+    trainer->batch = batch_size(options, trainer->dataset->count);
+    trainer->worker_count =
+        parallel_threads() < options->count ? parallel_threads() : options->count;
+    if (trainer->model.network->backend->whole_batch)
+        trainer->worker_count = 1;
+    trainer->workers = calloc(trainer->worker_count, sizeof *trainer->workers);
+    if (!trainer->workers)
         return error_memory("experts");
-    for (size_t i = 0; i < school->places; i++)
-        TRY(make_apprentice(school, &school->apprentices[i]));
+    for (size_t i = 0; i < trainer->worker_count; i++)
+        TRY(make_worker(trainer, &trainer->workers[i]));
     return NULL;
 }
 
-static void school_free(struct school *school)
+static void trainer_free(struct trainer *trainer)
 {
-    for (size_t i = 0; school->apprentices && i < school->places; i++) {
-        struct apprentice *one = &school->apprentices[i];
+    for (size_t i = 0; trainer->workers && i < trainer->worker_count; i++) {
+        struct worker *one = &trainer->workers[i];
 
         model_run_free(one->run);
         optimiser_free(&one->optimiser);
@@ -119,19 +120,19 @@ static void school_free(struct school *school)
         free(one->points);
         error_free(one->error);
     }
-    free(school->apprentices);
-    model_free(&school->model);
+    free(trainer->workers);
+    model_free(&trainer->model);
 }
 
 /* ---- Training ---- */
 
 /* One batch of the epoch's order. */
-static double train_batch(const struct school *school, struct apprentice *one, size_t first)
+static double train_batch(const struct trainer *trainer, struct worker *one, size_t first)
 {
-    const struct dataset *set = school->set;
+    const struct dataset *dataset = trainer->dataset;
     static const struct loss cross_entropy = {LOSS_LABELS, 1, 1};
-    size_t series = set->channels * set->length, left = set->count - first;
-    size_t count = left < school->batch ? left : school->batch;
+    size_t series = dataset_series_size(dataset), left = dataset->count - first;
+    size_t count = left < trainer->batch ? left : trainer->batch;
     struct targets targets = {.labels = one->labels};
     struct model_batch batch = {.count = count,
                                 .x = one->x,
@@ -145,45 +146,45 @@ static double train_batch(const struct school *school, struct apprentice *one, s
     for (size_t n = 0; n < count; n++) {
         size_t from = one->order[first + n];
 
-        memcpy(one->x + n * series, set->x + from * series, series * sizeof *one->x);
-        one->labels[n] = set->y[from];
+        memcpy(one->x + n * series, dataset->x + from * series, series * sizeof *one->x);
+        one->labels[n] = dataset->y[from];
     }
     loss = model_loss(one->run, &batch, &cross_entropy, &targets, one->gradient, NULL);
-    optimiser_step(&one->optimiser, school->options->rate, one->gradient, one->parameters);
+    optimiser_step(&one->optimiser, trainer->options->rate, one->gradient, one->parameters);
     one->dropout.step++;
     return loss * (double)count;
 }
 
-static double train_epoch(const struct school *school, struct apprentice *one, size_t expert,
+static double train_epoch(const struct trainer *trainer, struct worker *one, size_t expert,
                           size_t epoch)
 {
-    size_t count = school->set->count;
+    size_t count = trainer->dataset->count;
     uint64_t index = ((uint64_t)expert << 32) + epoch;
-    struct random_stream stream = random_stream(school->options->seed, RANDOM_MATCH_EXPERT, index);
+    struct random_stream stream = random_stream(trainer->options->seed, RANDOM_MATCH_EXPERT, index);
     double sum = 0;
 
     for (size_t i = 0; i < count; i++)
         one->order[i] = i;
     random_shuffle(&stream, one->order, count);
-    for (size_t first = 0; first < count; first += school->batch)
-        sum += train_batch(school, one, first);
+    for (size_t first = 0; first < count; first += trainer->batch)
+        sum += train_batch(trainer, one, first);
     return sum / (double)count;
 }
 
-static struct error *train_expert(struct school *school, struct apprentice *one, size_t expert)
+static struct error *train_expert(struct trainer *trainer, struct worker *one, size_t expert)
 {
-    const struct expert_options *options = school->options;
-    size_t parameters = school->model.parameter_count;
+    const struct expert_options *options = trainer->options;
+    size_t parameters = trainer->model.parameter_count;
 
-    model_initialise(&school->model, options->seed, expert, one->parameters, one->buffers);
+    model_initialise(&trainer->model, options->seed, expert, one->parameters, one->buffers);
     optimiser_reset(&one->optimiser);
     one->dropout = dropout_of(options->seed, expert);
     memcpy(one->points, one->parameters, parameters * sizeof *one->points);
     for (size_t epoch = 1; epoch <= options->epochs; epoch++) {
-        double loss = train_epoch(school, one, expert, epoch);
-        size_t done = atomic_fetch_add(&school->done, 1) + 1;
+        double loss = train_epoch(trainer, one, expert, epoch);
+        size_t done = atomic_fetch_add(&trainer->done, 1) + 1;
 
-        TRY(backend_check(school->model.network->backend));
+        TRY(backend_check(trainer->model.network->backend));
         if (!isfinite(loss))
             return error_make("expert %zu, epoch %zu: the loss is no longer a number; a smaller "
                               "rate than %g may help",
@@ -197,19 +198,19 @@ static struct error *train_expert(struct school *school, struct apprentice *one,
 
 static void train_task(void *context, size_t task, unsigned worker)
 {
-    struct school *school = context;
+    struct trainer *trainer = context;
 
     (void)worker;
-    school->apprentices[task].error =
-        train_expert(school, &school->apprentices[task], school->first + task);
+    trainer->workers[task].error =
+        train_expert(trainer, &trainer->workers[task], trainer->first + task);
 }
 
 /* ---- Writing ---- */
 
-static struct error *write_head(const struct school *school, const char *notes, FILE *stream)
+static struct error *write_head(const struct trainer *trainer, const char *notes, FILE *stream)
 {
-    const struct expert_options *options = school->options;
-    size_t shape[] = {options->count, options->epochs + 1, school->model.parameter_count};
+    const struct expert_options *options = trainer->options;
+    size_t shape[] = {options->count, options->epochs + 1, trainer->model.parameter_count};
     char network[ARCHITECTURE_TEXT], *text;
     size_t size = sizeof network + 16 + (notes ? strlen(notes) : 0);
     struct npy_error npy;
@@ -219,7 +220,7 @@ static struct error *write_head(const struct school *school, const char *notes, 
     if (!text)
         return error_memory("the head of the experts");
     architecture_print(&options->architecture, network);
-    snprintf(text, size, "%s\ntowers=%zu%s%s", network, school->model.towers, notes ? "\n" : "",
+    snprintf(text, size, "%s\ntowers=%zu%s%s", network, trainer->model.towers, notes ? "\n" : "",
              notes ? notes : "");
     failed = npy_write_strings(stream, &(const char *){text}, 0, 1, &npy) ||
              npy_write_header(stream, NPY_FLOAT, sizeof(float), 3, shape, &npy);
@@ -227,9 +228,9 @@ static struct error *write_head(const struct school *school, const char *notes, 
     return failed ? error_make("%s", npy.message) : NULL;
 }
 
-static struct error *write_points(const struct school *school, const float *points, FILE *stream)
+static struct error *write_points(const struct trainer *trainer, const float *points, FILE *stream)
 {
-    size_t floats = (school->options->epochs + 1) * school->model.parameter_count;
+    size_t floats = (trainer->options->epochs + 1) * trainer->model.parameter_count;
 
     if (fwrite(points, sizeof *points, floats, stream) != floats)
         return error_system("writing");
@@ -237,37 +238,38 @@ static struct error *write_points(const struct school *school, const float *poin
 }
 
 /* Everything that the points depend on. */
-static void fingerprint(const struct school *school, char text[DIGEST_TEXT])
+static void fingerprint(const struct trainer *trainer, char text[DIGEST_TEXT])
 {
-    const struct expert_options *options = school->options;
-    const struct dataset *set = school->set;
+    const struct expert_options *options = trainer->options;
+    const struct dataset *dataset = trainer->dataset;
     char settings[ARCHITECTURE_TEXT + 256], network[ARCHITECTURE_TEXT];
     struct digest digest;
 
     architecture_print(&options->architecture, network);
     snprintf(settings, sizeof settings, "%s towers=%zu epochs=%zu batch=%zu %a %a %a seed=%llu",
-             network, school->model.towers, options->epochs, school->batch, options->rate,
+             network, trainer->model.towers, options->epochs, trainer->batch, options->rate,
              options->momentum, options->decay, (unsigned long long)options->seed);
     digest_start(&digest);
     digest_add(&digest, settings, strlen(settings));
-    digest_add(&digest, set->x, set->count * set->channels * set->length * sizeof *set->x);
-    digest_add(&digest, set->y, set->count * sizeof *set->y);
+    digest_add(&digest, dataset->x,
+               dataset->count * dataset_series_size(dataset) * sizeof *dataset->x);
+    digest_add(&digest, dataset->y, dataset->count * sizeof *dataset->y);
     digest_finish(&digest, text);
 }
 
 /* The points of each finished expert are a record. */
-static struct error *open_checkpoint(const struct school *school, struct ckpt *checkpoint)
+static struct error *open_checkpoint(const struct trainer *trainer, struct ckpt *checkpoint)
 {
-    const struct expert_options *options = school->options;
+    const struct expert_options *options = trainer->options;
     char name[DIGEST_TEXT], by[CHECKPOINT_BY];
     struct ckpt_run run = {"training of experts", name, by};
 
     if (!options->checkpoint)
         return NULL;
-    fingerprint(school, name);
-    checkpoint_computed_by(school->model.network->backend, by);
+    fingerprint(trainer, name);
+    checkpoint_computed_by(trainer->model.network->backend, by);
     TRY(ckpt_open(options->checkpoint, &run,
-                  (options->epochs + 1) * school->model.parameter_count * sizeof(float),
+                  (options->epochs + 1) * trainer->model.parameter_count * sizeof(float),
                   checkpoint));
     if (checkpoint->torn && options->torn)
         options->torn(options->context, checkpoint->count);
@@ -275,56 +277,56 @@ static struct error *open_checkpoint(const struct school *school, struct ckpt *c
 }
 
 /* Those that an earlier run finished. */
-static struct error *take_finished(struct school *school, struct ckpt *checkpoint, FILE *stream)
+static struct error *take_finished(struct trainer *trainer, struct ckpt *checkpoint, FILE *stream)
 {
-    float *points = school->apprentices[0].points;
+    float *points = trainer->workers[0].points;
 
-    while (school->first < school->options->count && school->first < checkpoint->count) {
+    while (trainer->first < trainer->options->count && trainer->first < checkpoint->count) {
         TRY(ckpt_next(checkpoint, points));
-        TRY(write_points(school, points, stream));
-        school->first++;
-        atomic_fetch_add(&school->done, school->options->epochs);
+        TRY(write_points(trainer, points, stream));
+        trainer->first++;
+        atomic_fetch_add(&trainer->done, trainer->options->epochs);
     }
     return NULL;
 }
 
-static struct error *train_rest(struct school *school, struct ckpt *checkpoint, FILE *stream)
+static struct error *train_rest(struct trainer *trainer, struct ckpt *checkpoint, FILE *stream)
 {
-    for (; school->first < school->options->count; school->first += school->places) {
-        size_t left = school->options->count - school->first;
-        size_t now = left < school->places ? left : school->places;
+    for (; trainer->first < trainer->options->count; trainer->first += trainer->worker_count) {
+        size_t left = trainer->options->count - trainer->first;
+        size_t now = left < trainer->worker_count ? left : trainer->worker_count;
 
-        parallel_for(now, train_task, school);
+        parallel_for(now, train_task, trainer);
         for (size_t i = 0; i < now; i++) {
-            struct apprentice *one = &school->apprentices[i];
+            struct worker *one = &trainer->workers[i];
             struct error *error = one->error;
 
             one->error = NULL;
             TRY(error);
             if (checkpoint->stream)
                 TRY(ckpt_add(checkpoint, one->points));
-            TRY(write_points(school, one->points, stream));
+            TRY(write_points(trainer, one->points, stream));
         }
     }
     return NULL;
 }
 
-struct error *experts_train(const struct expert_options *options, const struct dataset *set,
+struct error *experts_train(const struct expert_options *options, const struct dataset *dataset,
                             const char *notes, FILE *stream)
 {
-    struct school school = {.options = options, .set = set};
+    struct trainer trainer = {.options = options, .dataset = dataset};
     struct ckpt checkpoint = {0};
-    struct error *error = school_make(&school);
+    struct error *error = trainer_make(&trainer);
 
     if (!error)
-        error = open_checkpoint(&school, &checkpoint);
+        error = open_checkpoint(&trainer, &checkpoint);
     if (!error)
-        error = write_head(&school, notes, stream);
+        error = write_head(&trainer, notes, stream);
     if (!error)
-        error = take_finished(&school, &checkpoint, stream);
+        error = take_finished(&trainer, &checkpoint, stream);
     if (!error)
-        error = train_rest(&school, &checkpoint, stream);
+        error = train_rest(&trainer, &checkpoint, stream);
     ckpt_close(&checkpoint);
-    school_free(&school);
+    trainer_free(&trainer);
     return error;
 }

@@ -1,12 +1,12 @@
-/* Experts: what networks go through while they are trained on the whole set.  The parameters at
- * the start and after every epoch, for each of several networks, in a file of NPY arrays one after
- * another (sc-experts(1)):
+/* Experts: recorded trainings of networks on the whole dataset.  The parameters at the start and
+ * after every epoch, for each of several networks, in a file of NPY arrays one after another
+ * (sc-experts(1)):
  *
  *     text    ()                  unicode: the network (architecture.h), "towers=1" or "towers=2",
  *                                 and lines of provenance
  *     points  (experts, epochs + 1, parameters)  float32
  *
- * Matching (trajectory.h) reads it in place: a file larger than memory is no problem. */
+ * Matching (trajectory.h) reads it in place: a file may be larger than memory. */
 #ifndef SC_MATCH_EXPERTS_H
 #define SC_MATCH_EXPERTS_H
 
@@ -25,7 +25,7 @@ struct expert_options {
     bool two_towers;
     size_t count;          /* experts */
     size_t epochs;         /* of each */
-    size_t batch;          /* 0: a twentieth of the set */
+    size_t batch;          /* 0: a twentieth of the dataset */
     double rate, momentum; /* of stochastic gradient descent */
     double decay;          /* weight decay */
     uint64_t seed;
@@ -43,7 +43,7 @@ struct expert_options {
 struct expert_options expert_defaults(void);
 
 /* Trains them, several at a time, and writes the file to the stream as they are finished. */
-struct error *experts_train(const struct expert_options *options, const struct dataset *set,
+struct error *experts_train(const struct expert_options *options, const struct dataset *dataset,
                             const char *notes, FILE *stream) MUST_CHECK;
 
 struct experts {
@@ -61,7 +61,7 @@ struct error *experts_read(const char *path, struct experts *experts) MUST_CHECK
 /* Safe on one that is all zeros. */
 void experts_free(struct experts *experts);
 
-/* Parameters of an expert after so many epochs. */
+/* Parameters of an expert after `epoch` epochs. */
 const float *experts_point(const struct experts *experts, size_t expert, size_t epoch);
 
 #endif

@@ -6,11 +6,6 @@
 #include "formats/mapped.h"
 #include "match/experts.h"
 
-static void add_to_digest(void *context, const void *bytes, size_t size)
-{
-    digest_add(context, bytes, size);
-}
-
 static struct error *next_array(npy_reader *reader, struct npy_array *array)
 {
     struct npy_error error;
@@ -116,7 +111,7 @@ struct error *experts_read(const char *path, struct experts *experts)
     if (!reader)
         return error_in(path, error_make("%s", npy.message));
     digest_start(&digest);
-    npy_watch(reader, add_to_digest, &digest);
+    npy_watch(reader, digest_watch, &digest);
     error = take_text(reader, experts);
     if (!error)
         error = take_points(reader, experts);

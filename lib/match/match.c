@@ -11,10 +11,10 @@
 #include <string.h>
 
 #include "data/scale.h"
-#include "match/start.h"
+#include "match/initial.h"
 #include "nn/backend.h"
 #include "nn/checkpoint.h"
-#include "nn/memory.h"
+#include "nn/backend_memory.h"
 
 /* ---- Options ---- */
 
@@ -109,7 +109,7 @@ static struct error *make_groups(struct condensation *m)
     double label_rate = match_value(options, "label-rate");
     double rate_rate = match_value(options, "rate-rate");
     bool soft = (m->method->needs & MATCH_NEEDS_SOFT_LABELS) || label_rate > 0;
-    size_t labels = soft ? m->problem.count * m->problem.set->classes : 0;
+    size_t labels = soft ? m->problem.count * m->problem.dataset->classes : 0;
     struct group *groups = m->groups;
 
     groups[0] =
@@ -128,7 +128,7 @@ static struct error *take_unit(struct match_problem *problem)
 {
     struct scale scale;
 
-    TRY(scale_fit(problem->set, &scale));
+    TRY(scale_fit(problem->dataset, &scale));
     for (size_t c = 0; c < scale.channels; c++)
         problem->unit += scale.deviation[c] / (double)scale.channels;
     scale_free(&scale);
@@ -138,12 +138,12 @@ static struct error *take_unit(struct match_problem *problem)
 static struct error *make_problem(struct match_problem *problem)
 {
     const struct match_options *options = problem->options;
-    const struct dataset *set = problem->set;
+    const struct dataset *dataset = problem->dataset;
 
-    problem->count = options->from ? options->from->count : options->per_class * set->classes;
-    problem->series = set->channels * set->length;
-    TRY(class_lists_make(set->y, set->count, set->classes, &problem->lists));
-    if (class_lists_empty(&problem->lists) < set->classes)
+    problem->count = options->from ? options->from->count : options->per_class * dataset->classes;
+    problem->series = dataset_series_size(dataset);
+    TRY(class_lists_make(dataset->y, dataset->count, dataset->classes, &problem->lists));
+    if (class_lists_empty(&problem->lists) < dataset->classes)
         return error_make("class %zu has no series", class_lists_empty(&problem->lists));
     TRY(take_unit(problem));
     problem->labels = calloc(problem->count, sizeof *problem->labels);
@@ -189,7 +189,7 @@ static void fingerprint(const struct condensation *m, char text[DIGEST_TEXT])
 {
     const struct match_options *o = m->problem.options;
     const struct match_parameter *parameters = m->method->parameters;
-    const struct dataset *set = m->problem.set;
+    const struct dataset *dataset = m->problem.dataset;
     char network[ARCHITECTURE_TEXT];
     struct digest digest;
 
@@ -200,10 +200,11 @@ static void fingerprint(const struct condensation *m, char text[DIGEST_TEXT])
                 (unsigned long long)o->seed, network, o->experts ? o->experts->digest : "-");
     for (size_t i = 0; parameters[i].name; i++)
         digest_text(&digest, " %s=%a", parameters[i].name, o->values[i]);
-    digest_add(&digest, set->x, set->count * m->problem.series * sizeof *set->x);
-    digest_add(&digest, set->y, set->count * sizeof *set->y);
+    digest_add(&digest, dataset->x, dataset->count * m->problem.series * sizeof *dataset->x);
+    digest_add(&digest, dataset->y, dataset->count * sizeof *dataset->y);
     if (o->features)
-        digest_add(&digest, o->features, set->count * o->transform->count * sizeof *o->features);
+        digest_add(&digest, o->features,
+                   dataset->count * o->transform->count * sizeof *o->features);
     digest_add(&digest, m->groups[0].values, m->groups[0].count * sizeof *m->groups[0].values);
     digest_add(&digest, m->groups[1].values, m->groups[1].count * sizeof *m->groups[1].values);
     digest_finish(&digest, text);
@@ -269,14 +270,14 @@ static struct error *start_values(struct condensation *m)
     struct group *series = &m->groups[0], *labels = &m->groups[1];
 
     if (!from)
-        TRY(match_start(options, m->problem.set, series->values, &m->result->repeated));
+        TRY(match_start(options, m->problem.dataset, series->values, &m->result->repeated));
     else
         memcpy(series->values, from->x, series->count * sizeof *from->x);
     if (labels->count && from && from->soft)
         memcpy(labels->values, from->soft, labels->count * sizeof *from->soft);
     else
         for (size_t i = 0; labels->count && i < m->problem.count; i++)
-            labels->values[i * m->problem.set->classes + (size_t)m->problem.labels[i]] =
+            labels->values[i * m->problem.dataset->classes + (size_t)m->problem.labels[i]] =
                 MATCH_LABEL_LOGIT;
     return NULL;
 }
@@ -385,8 +386,8 @@ static struct error *finish(const struct condensation *m, struct dataset *conden
     const struct match_problem *problem = &m->problem;
     const struct group *groups = m->groups;
 
-    TRY(dataset_new(problem->count, problem->set->channels, problem->set->length,
-                    problem->set->classes, groups[1].count > 0, condensed));
+    TRY(dataset_new(problem->count, problem->dataset->channels, problem->dataset->length,
+                    problem->dataset->classes, groups[1].count > 0, condensed));
     memcpy(condensed->x, groups[0].values, groups[0].count * sizeof *condensed->x);
     memcpy(condensed->y, problem->labels, problem->count * sizeof *condensed->y);
     if (groups[1].count)
@@ -394,13 +395,13 @@ static struct error *finish(const struct condensation *m, struct dataset *conden
     m->result->first = m->head;
     m->result->last = m->tail;
     m->result->student_rate = groups[2].count ? exp(groups[2].values[0]) : NAN;
-    return dataset_copy_texts(problem->set, condensed);
+    return dataset_copy_texts(problem->dataset, condensed);
 }
 
-struct error *match_condense(const struct match_options *options, const struct dataset *set,
+struct error *match_condense(const struct match_options *options, const struct dataset *dataset,
                              struct dataset *condensed, struct match_result *result)
 {
-    struct condensation m = {.problem = {.options = options, .set = set},
+    struct condensation m = {.problem = {.options = options, .dataset = dataset},
                              .method = options->method,
                              .steps = (size_t)match_value(options, "steps"),
                              .result = result};

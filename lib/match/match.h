@@ -1,6 +1,6 @@
-/* Condensing by matching what networks make of the condensed series with what they make of the
- * real ones: the loop that all methods share.  A method (method.h) gives a loss and its gradient
- * with respect to the condensed series; the loop initialises and updates the series and writes
+/* Condensing by matching the response of networks to the condensed series with that to the real
+ * ones: the loop that all methods share.  A method (method.h) gives a loss and its gradient with
+ * respect to the condensed series; the loop initialises and updates the series and writes
  * checkpoints. */
 #ifndef SC_MATCH_MATCH_H
 #define SC_MATCH_MATCH_H
@@ -81,7 +81,7 @@ struct match_result {
 
 /* Condenses the dataset, which has labels.  condensed: class by class, per_class series each, or in
  * the order of options->from, with the names of the dataset; soft labels where they are learned. */
-struct error *match_condense(const struct match_options *options, const struct dataset *set,
+struct error *match_condense(const struct match_options *options, const struct dataset *dataset,
                              struct dataset *condensed, struct match_result *result) MUST_CHECK;
 
 #endif

@@ -58,7 +58,7 @@ enum match_optimiser {
 /* What all methods work on. */
 struct match_problem {
     const struct match_options *options;
-    const struct dataset *set;
+    const struct dataset *dataset;
     struct class_lists lists;
     size_t count;    /* condensed series */
     size_t series;   /* floats of one */

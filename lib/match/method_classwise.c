@@ -57,7 +57,7 @@ struct classwise {
     float *values;               /* parameters, then buffers */
     float *parameters, *buffers; /* parts of it */
     double *losses;              /* (V,) */
-    /* Training on the condensed set, and statistics. */
+    /* Training on the condensed series, and statistics. */
     struct model_run *run;
     struct optimiser optimiser;
     float *gradient;
@@ -87,7 +87,7 @@ static struct error *make_training(struct classwise *c)
 {
     const struct match_problem *problem = c->problem;
     struct optimiser_options sgd = optimiser_defaults(OPTIMISER_SGD);
-    size_t statistics = problem->set->classes * STATISTICS_SERIES;
+    size_t statistics = problem->dataset->classes * STATISTICS_SERIES;
     size_t most = problem->count > statistics ? problem->count : statistics;
 
     sgd.momentum = 0.5;
@@ -109,7 +109,7 @@ static size_t slots_for(const struct backend *backend, size_t classes)
 static struct error *make(struct classwise *c)
 {
     const struct match_problem *problem = c->problem;
-    size_t classes = problem->set->classes;
+    size_t classes = problem->dataset->classes;
 
     TRY(model_new_on(&problem->options->architecture, false, problem->options->backend, &c->model));
     c->values = calloc(c->model.parameter_count + c->model.buffer_count, sizeof *c->values);
@@ -178,7 +178,7 @@ static float *classwise_kept(void *state, size_t *count)
 /* Streams of a step: one for each class, and one for everything else. */
 static struct random_stream stream_of(const struct classwise *c, size_t which)
 {
-    uint64_t streams = c->problem->set->classes + 1;
+    uint64_t streams = c->problem->dataset->classes + 1;
 
     return random_stream(c->problem->options->seed, RANDOM_MATCH, c->step * streams + which);
 }
@@ -218,7 +218,7 @@ static void take_statistics(struct classwise *c)
     if (!network_statistics(c->model.network, 0, &normalised))
         return;
     for (size_t v = 0; v < lists->classes; v++)
-        count += draw_class(c->problem->set, lists, v, STATISTICS_SERIES, &stream,
+        count += draw_class(c->problem->dataset, lists, v, STATISTICS_SERIES, &stream,
                             c->slot[0].scratch, c->statistics + count * c->problem->series);
     batch.count = count;
     model_forward(c->run, &batch);
@@ -252,7 +252,7 @@ static void match_class(void *context, size_t label, unsigned worker)
                                 .parameters = c->parameters,
                                 .buffers = c->buffers};
 
-    batch.real_count = draw_class(c->problem->set, &c->problem->lists, label, c->batch, &stream,
+    batch.real_count = draw_class(c->problem->dataset, &c->problem->lists, label, c->batch, &stream,
                                   slot->scratch, slot->real);
     if (options->method != &method_dc)
         augmentation_draw(&slot->match.augmentation,
@@ -267,7 +267,7 @@ static double classwise_step(void *state, size_t step, const struct condensed *c
                              struct condensed *gradient)
 {
     struct classwise *c = state;
-    size_t classes = c->problem->set->classes;
+    size_t classes = c->problem->dataset->classes;
     double loss = 0;
 
     c->step = step;

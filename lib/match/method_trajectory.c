@@ -61,10 +61,10 @@ struct trajectory_state {
     const struct match_problem *problem;
     struct model model;
     struct trajectory *trajectory;
-    struct views views; /* condtsc */
-    size_t batch;       /* series of a step */
-    size_t *order;      /* (count,) */
-    size_t *picks;      /* (student steps, batch) */
+    struct spectral_views views; /* condtsc */
+    size_t batch;                /* series of a step */
+    size_t *order;               /* (count,) */
+    size_t *picks;               /* (student steps, batch) */
 };
 
 static void matching_free(void *state)
@@ -72,7 +72,7 @@ static void matching_free(void *state)
     struct trajectory_state *m = state;
 
     trajectory_free(m->trajectory);
-    views_free(&m->views);
+    spectral_views_free(&m->views);
     free(m->order);
     free(m->picks);
     model_free(&m->model);
@@ -113,7 +113,8 @@ static struct error *make(struct trajectory_state *m)
                      options->backend, &m->model));
     TRY(trajectory_new(&m->model, &trajectory, &m->trajectory));
     if (dual)
-        TRY(views_new(problem->count * problem->set->channels, problem->set->length, &m->views));
+        TRY(spectral_views_new(problem->count * problem->dataset->channels,
+                               problem->dataset->length, &m->views));
     return NULL;
 }
 
@@ -171,7 +172,7 @@ static double matching_step(void *state, size_t step, const struct condensed *co
     task.start = experts_point(experts, expert, epoch);
     task.end = experts_point(experts, expert, epoch + ahead);
     if (m->views.rows) {
-        views_draw(&m->views, &stream);
+        spectral_views_draw(&m->views, &stream);
         task.views = &m->views;
     }
     if (m->batch < m->problem->count) {

@@ -1,7 +1,7 @@
-/* unroll: a few students are always at different places of their training on the condensed set.
- * Each step takes some of them through a window (unroll.h), one after another in turn; one that has
- * come to the end of its training makes room for a new one.  So windows lie everywhere in the
- * training, and no student is trained for one window alone. */
+/* unroll: a few students are always at different points of their training on the condensed series.
+ * Each step takes some of them through a window (unroll.h), in turn; one that has finished its
+ * training is replaced by a new one. So windows cover the whole training, and no student is trained
+ * for one window alone. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -75,7 +75,7 @@ static const struct match_parameter parameters[] = {
 
 struct window {
     struct unroll *unroll;
-    struct unroll_set gradient;
+    struct unroll_condensed gradient;
     float *real_x, *real_features; /* (batch, C, L), (batch, K) */
     int32_t *real_labels;
     double loss;
@@ -88,11 +88,11 @@ struct unrolling {
     size_t batch;
     float *kept; /* (STUDENTS, 2 parameters + 1): parameters, velocity, age */
     struct window windows[WINDOWS];
-    float *set_features; /* (N, K) of the condensed series */
-    uint32_t *places;    /* where they were found */
+    float *condensed_features; /* (N, K) of the condensed series */
+    uint32_t *places;          /* where they were found */
     /* This step. */
     size_t step;
-    struct unroll_set set;
+    struct unroll_condensed condensed;
 };
 
 /* ---- Memory ---- */
@@ -116,7 +116,7 @@ static struct error *make_window(struct unrolling *u, struct window *window)
         .loss = {LOSS_KL, MATCH_TEMPERATURE, MATCH_TEMPERATURE * MATCH_TEMPERATURE}};
 
     window->gradient.x = calloc(problem->count, problem->series * sizeof(float));
-    window->gradient.targets = calloc(problem->count, problem->set->classes * sizeof(float));
+    window->gradient.targets = calloc(problem->count, problem->dataset->classes * sizeof(float));
     window->real_x = calloc(u->batch, problem->series * sizeof(float));
     window->real_labels = calloc(u->batch, sizeof *window->real_labels);
     if (!window->gradient.x || !window->gradient.targets || !window->real_x || !window->real_labels)
@@ -138,14 +138,14 @@ static struct error *make(struct unrolling *u)
     TRY(network_new(&o->architecture, o->backend ? o->backend : backend_cpu(), &u->network));
     u->features = o->transform ? o->transform->count : 0;
     u->batch = match_whole(o, BATCH);
-    if (u->batch > problem->set->count)
-        u->batch = problem->set->count;
+    if (u->batch > problem->dataset->count)
+        u->batch = problem->dataset->count;
     u->kept = calloc(STUDENTS, student_floats(u) * sizeof *u->kept);
     if (u->features) {
-        u->set_features = calloc(problem->count, u->features * sizeof *u->set_features);
+        u->condensed_features = calloc(problem->count, u->features * sizeof *u->condensed_features);
         u->places = calloc(problem->count, u->features * sizeof *u->places);
     }
-    if (!u->kept || (u->features && (!u->set_features || !u->places)))
+    if (!u->kept || (u->features && (!u->condensed_features || !u->places)))
         return error_memory("students");
     for (size_t i = 0; i < WINDOWS; i++)
         TRY(make_window(u, &u->windows[i]));
@@ -168,7 +168,7 @@ static void unrolling_free(void *state)
         free(window->real_labels);
     }
     free(u->kept);
-    free(u->set_features);
+    free(u->condensed_features);
     free(u->places);
     network_free(u->network);
     free(u);
@@ -236,7 +236,7 @@ static void train_ahead(void *context, size_t task, unsigned worker)
         student.dropout = dropout_of(o->seed, i);
         unroll_begin(u->windows[task].unroll, o->seed, i, &student);
         while (student.age < i * match_whole(o, STUDENT_STEPS) / STUDENTS)
-            unroll_train(u->windows[task].unroll, &u->set, &student);
+            unroll_train(u->windows[task].unroll, &u->condensed, &student);
         note_age(u, &student);
     }
 }
@@ -245,17 +245,17 @@ static void train_ahead(void *context, size_t task, unsigned worker)
 
 static struct unroll_batch draw_real(const struct unrolling *u, struct window *window, size_t task)
 {
-    const struct dataset *set = u->problem->set;
+    const struct dataset *dataset = u->problem->dataset;
     size_t series = u->problem->series, k = u->features;
     const float *features = u->problem->options->features;
     struct random_stream stream =
         random_stream(u->problem->options->seed, RANDOM_MATCH, u->step * WINDOWS + task);
 
     for (size_t i = 0; i < u->batch; i++) {
-        size_t from = random_below(&stream, set->count);
+        size_t from = random_below(&stream, dataset->count);
 
-        memcpy(window->real_x + i * series, set->x + from * series, series * sizeof(float));
-        window->real_labels[i] = set->y[from];
+        memcpy(window->real_x + i * series, dataset->x + from * series, series * sizeof(float));
+        window->real_labels[i] = dataset->y[from];
         if (k)
             memcpy(window->real_features + i * k, features + from * k, k * sizeof(float));
     }
@@ -276,7 +276,7 @@ static void take_window(void *context, size_t task, unsigned worker)
     student.dropout = dropout_of(o->seed, STUDENTS + number);
     if (student.age + match_whole(o, UNROLL_STEPS) > match_whole(o, STUDENT_STEPS))
         unroll_begin(window->unroll, o->seed, STUDENTS + number, &student);
-    window->loss = unroll_window(window->unroll, &u->set, &real, &student, &window->gradient);
+    window->loss = unroll_window(window->unroll, &u->condensed, &real, &student, &window->gradient);
     note_age(u, &student);
 }
 
@@ -303,13 +303,15 @@ static double unrolling_step(void *state, size_t step, const struct condensed *c
     const struct match_problem *problem = u->problem;
     const struct transform *transform = problem->options->transform;
     size_t floats = problem->count * problem->series;
-    size_t logits = problem->count * problem->set->classes;
+    size_t logits = problem->count * problem->dataset->classes;
     double loss = 0;
 
     u->step = step;
-    u->set = (struct unroll_set){condensed->x, u->set_features, condensed->targets};
+    u->condensed =
+        (struct unroll_condensed){condensed->x, u->condensed_features, condensed->targets};
     if (transform)
-        transform_forward(transform, condensed->x, problem->count, u->set_features, u->places);
+        transform_forward(transform, condensed->x, problem->count, u->condensed_features,
+                          u->places);
     if (step == 0)
         u->network->backend->run(WINDOWS, train_ahead, u);
     u->network->backend->run(WINDOWS, take_window, u);
@@ -319,8 +321,8 @@ static double unrolling_step(void *state, size_t step, const struct condensed *c
         struct window *window = &u->windows[i];
 
         if (transform)
-            transform_backward(transform, condensed->x, problem->count, u->set_features, u->places,
-                               window->gradient.features, window->gradient.x);
+            transform_backward(transform, condensed->x, problem->count, u->condensed_features,
+                               u->places, window->gradient.features, window->gradient.x);
         add_direction(floats, window->gradient.x, gradient->x);
         add_direction(logits, window->gradient.targets, gradient->targets);
         loss += window->loss / WINDOWS;

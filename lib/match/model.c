@@ -6,7 +6,7 @@
 
 #include "match/spectrum.h"
 #include "nn/backend.h"
-#include "nn/memory.h"
+#include "nn/backend_memory.h"
 
 /* What a tower is given and gives, on a device that has memory of its own. */
 struct copies {
@@ -114,7 +114,7 @@ static struct error *make_copies(const struct model_run *run, struct copies *c)
 {
     const struct network *network = run->model->network;
     const struct backend *backend = network->backend;
-    size_t series = run->most * network->architecture.channels * network->architecture.length;
+    size_t series = run->most * architecture_series_size(&network->architecture);
     size_t logits = run->most * network->architecture.classes;
     size_t embedding = run->most * network->embedding;
 
@@ -150,18 +150,18 @@ static void free_copies(const struct backend *backend, struct copies *c)
 /* An array of the host for the device: itself, or its copy. */
 static const float *give(const struct model_run *run, const float *host, float *copy, size_t count)
 {
-    return backend_give(backend_of(run), host, copy, count * sizeof *copy);
+    return backend_input(backend_of(run), host, copy, count * sizeof *copy);
 }
 
 /* Where the device is to write what goes to an array of the host; then brings it there. */
 static float *place(const struct model_run *run, float *host, float *copy)
 {
-    return backend_place(backend_of(run), host, copy);
+    return backend_output(backend_of(run), host, copy);
 }
 
 static void take(const struct model_run *run, float *host, const float *copy, size_t count)
 {
-    backend_take(backend_of(run), host, copy, count * sizeof *host);
+    backend_readback(backend_of(run), host, copy, count * sizeof *host);
 }
 
 /* What the device has, for the host: itself, or its copy. */
@@ -179,7 +179,7 @@ static const float *seen(const struct model_run *run, const float *memory, float
 static struct error *make_towers(struct model_run *run)
 {
     const struct architecture *a = &run->model->architecture;
-    size_t floats = run->most * a->channels * a->length;
+    size_t floats = run->most * architecture_series_size(a);
 
     TRY(spectrum_new(a->length, &run->spectrum));
     run->spectra = calloc(floats, sizeof *run->spectra);

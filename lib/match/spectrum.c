@@ -5,9 +5,9 @@
  *                                       and 2 k t = k^2 + t^2 - (k - t)^2
  *                                         X[k] = b*[k] sum_t (x[t] b*[t]) b[k - t],
  *                                       a convolution, of a length >= 2 L - 1 of the first kinds.
- * KissFFT itself takes the others, too, but in time that grows with the square of a prime factor,
- * and it allocates memory in the middle of such a transform and returns an unfinished one when
- * there is none.  For the first kinds all memory is allocated by spectrum_new. */
+ * KissFFT itself takes the others as well, but in time that grows with the square of a prime
+ * factor, and it allocates memory in the middle of such a transform and returns an unfinished one
+ * when there is none.  For the first kinds all memory is allocated by spectrum_new. */
 #include "match/spectrum.h"
 
 #include <kissfft/kiss_fftr.h>

@@ -1,8 +1,8 @@
-/* Fourier transforms of real series, by KissFFT, as linear maps that gradients go back through.
+/* Fourier transforms of real series, by KissFFT, as linear maps whose gradients are their adjoints.
  *
  * A spectrum of L steps is L numbers again, in half-complex order: the real parts of frequencies
  * 0..L/2, then the imaginary parts of the others, from the highest down to 1, all divided by
- * sqrt(L), so that noise stays as large as it is.  Nothing is lost.
+ * sqrt(L), so that white noise keeps its size.  Nothing is lost.
  *
  * A struct spectrum has scratch memory: one is for one caller at a time.  All memory is allocated
  * when it is made; the transforms cannot fail. */

@@ -6,20 +6,20 @@
 struct trajectory {
     const struct model *model;
     struct trajectory_options options;
-    size_t all;                /* rows: series times views */
-    size_t batch;              /* rows of a step */
-    size_t row;                /* floats of one: C * L */
-    const struct views *views; /* of this call, or NULL */
-    const size_t *picks;       /* of this call: (N, options.batch), or NULL */
-    const int32_t *labels;     /* of this call: (series,) */
-    const float *targets;      /* of this call: (series, V), or NULL */
+    size_t all;                         /* rows: series times views */
+    size_t batch;                       /* rows of a step */
+    size_t row;                         /* floats of one: C * L */
+    const struct spectral_views *views; /* of this call, or NULL */
+    const size_t *picks;                /* of this call: (N, options.batch), or NULL */
+    const int32_t *labels;              /* of this call: (series,) */
+    const float *targets;               /* of this call: (series, V), or NULL */
 
     struct model_run **runs;   /* (N,) */
     struct model_run *ends[2]; /* for embeddings at t_N and e */
     float *points;             /* (N + 1, parameters): t_0 .. t_N */
     float *gradients;          /* (N, parameters): of the loss at t_0 .. t_N-1 */
     float *v, *product;        /* (parameters) */
-    float *buffers;            /* statistics that nobody asks for */
+    float *buffers;            /* statistics that are not used */
     float *x, *dx;             /* (all, C, L) */
     float *embeddings[2];      /* (options.batch, embedding), and their gradients */
     /* What a step sees: */
@@ -96,7 +96,7 @@ struct error *trajectory_new(const struct model *model, const struct trajectory_
     t->options = *options;
     t->all = options->series * (options->views ? VIEWS : 1);
     t->batch = options->batch * (options->views ? VIEWS : 1);
-    t->row = model->architecture.channels * model->architecture.length;
+    t->row = architecture_series_size(&model->architecture);
     error = make(t);
     if (error) {
         trajectory_free(t);
@@ -137,7 +137,7 @@ void trajectory_free(struct trajectory *trajectory)
 
 /* ---- There ---- */
 
-/* The condensed series behind a row of a step. */
+/* The condensed series of a row of a step. */
 static size_t pick_of(const struct trajectory *t, size_t step, size_t row)
 {
     size_t at = row % t->options.batch;
@@ -205,7 +205,7 @@ static void take_steps(struct trajectory *t, const float *start, double rate)
     }
 }
 
-/* ---- What it came to ---- */
+/* ---- Loss ---- */
 
 /* |t_N - e|^2 / |s - e|^2; its gradient with respect to t_N goes to v. */
 static double distance_left(struct trajectory *t, const float *start, const float *end)
@@ -249,10 +249,10 @@ static double embeddings_apart(struct trajectory *t, const float *end)
         model_embedding(t->ends[i], t->embeddings[i]);
     }
     for (size_t i = 0; i < values; i++) {
-        double apart = (double)t->embeddings[0][i] - t->embeddings[1][i];
+        double difference = (double)t->embeddings[0][i] - t->embeddings[1][i];
 
-        sum += apart * apart;
-        t->embeddings[0][i] = (float)(2 * factor * apart);
+        sum += difference * difference;
+        t->embeddings[0][i] = (float)(2 * factor * difference);
         t->embeddings[1][i] = -t->embeddings[0][i];
     }
     model_backward(t->ends[0], t->no_logits, t->embeddings[0], t->product, t->step_dx);
@@ -310,7 +310,7 @@ double trajectory_loss(struct trajectory *trajectory, const struct trajectory_ta
     t->labels = task->labels;
     t->targets = condensed->targets;
     if (t->views)
-        views_apply(t->views, condensed->x, t->x);
+        spectral_views_apply(t->views, condensed->x, t->x);
     else
         memcpy(t->x, condensed->x, t->all * t->row * sizeof *t->x);
     memset(t->dx, 0, t->all * t->row * sizeof *t->dx);
@@ -322,7 +322,7 @@ double trajectory_loss(struct trajectory *trajectory, const struct trajectory_ta
         loss += embeddings_apart(t, task->end);
     gradient->rate = go_back(t, condensed->rate, gradient->targets);
     if (t->views)
-        views_adjoint(t->views, t->dx, gradient->x);
+        spectral_views_adjoint(t->views, t->dx, gradient->x);
     else
         memcpy(gradient->x, t->dx, t->all * t->row * sizeof *t->dx);
     return loss;

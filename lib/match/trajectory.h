@@ -1,9 +1,9 @@
 /* Matching trajectories: mtt and condtsc.
  *
  * mtt (Cazenavette et al., "Dataset distillation by matching training trajectories", 2022): from a
- * point s of an expert's training a student takes N steps of gradient descent on the condensed set,
- * t_0 = s, t_{i+1} = t_i - a grad L(t_i), with a step size a that is learned, and should end where
- * the expert was some epochs later, e:
+ * point s of an expert's training a student takes N steps of gradient descent on the condensed
+ * series, t_0 = s, t_{i+1} = t_i - a grad L(t_i), with a step size a that is learned, and should
+ * end where the expert was some epochs later, e:
  *     |t_N - e|^2 / |s - e|^2
  *
  * condtsc (Liu et al., "Dataset condensation for time series classification via dual domain
@@ -23,7 +23,7 @@
 #include "base/error.h"
 #include "match/method.h"
 #include "match/model.h"
-#include "match/views.h"
+#include "match/spectral_views.h"
 
 struct trajectory_options {
     size_t steps;            /* N */
@@ -42,13 +42,13 @@ void trajectory_free(struct trajectory *trajectory);
 
 /* What a student is to do. */
 struct trajectory_task {
-    const float *start, *end;  /* points of an expert */
-    const int32_t *labels;     /* (series,), for LOSS_LABELS */
-    const struct views *views; /* drawn, where options.views says so, else NULL */
+    const float *start, *end;           /* points of an expert */
+    const int32_t *labels;              /* (series,), for LOSS_LABELS */
+    const struct spectral_views *views; /* drawn, where options.views says so, else NULL */
     const size_t *picks; /* (steps, batch): the series of each step; NULL: the first `batch` */
 };
 
-/* The loss of the condensed set.  Gradients are written. */
+/* The loss of the condensed series.  Gradients are written. */
 double trajectory_loss(struct trajectory *trajectory, const struct trajectory_task *task,
                        const struct condensed *condensed, struct condensed *gradient);
 

@@ -1,22 +1,23 @@
-/* The way back is that of trajectory.h with momentum: with l = d/dt_N and w = 0, for i = N-1..0
- *     w = m w - a_i l,   dx += (d2L/dx dt) w,   l += (d2L/dt2) w
- * Steps are run again on the way back from the parameters that were noted on the way there: the
- * activations of a whole window would not stay in any cache.
+/* unroll_window() at the end is the whole computation, with its formulas; what comes before are its
+ * parts.
  *
- * The caller's arrays are host memory.  On a device that has its own they are copied there for each
- * window; all that happens in between is in memory of the backend. */
+ * The caller's arrays are host memory.  On a device with its own memory they are copied there for
+ * each window, and everything else is memory of the backend. */
 #include "match/unroll.h"
 
+#include <assert.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "nn/memory.h"
+#include "nn/backend_memory.h"
 #include "nn/optimiser.h"
 #include "nn/pass.h"
 
 /* As of batch normalisation in PyTorch. */
 static const double epsilon = 1e-5;
+
+enum { MOST_ARRAYS = 24 };
 
 struct unroll {
     const struct network *network;
@@ -30,26 +31,35 @@ struct unroll {
     float *gradient, *adjoint;               /* (parameters): grad L or a product; l */
     float *velocity_adjoint;                 /* (parameters): w */
     float *statistics, *statistics_gradient; /* (buffers) */
-    float *step_x, *step_features;           /* as the set */
+    float *step_x, *step_features;           /* as the condensed series */
     float *logits, *dlogits, *rdlogits;      /* (series, V) */
     float *step_targets, *score_dlogits;     /* (series, V), (batch, V) */
     /* Copies of the caller's arrays, on a device that has memory of its own. */
-    struct unroll_set set, gradients;
+    struct unroll_condensed condensed, gradients;
     float *parameters, *velocity;
     float *real_x, *real_features;
     int32_t *real_labels;
     /* Copies of what the device has, for the host. */
     float *host_parameters, *host_adjoint, *host_statistics, *host_statistics_gradient;
+    /* All memory of the backend, to release it. */
+    void *memory[MOST_ARRAYS];
+    size_t memory_count;
 };
 
 /* ---- Memory ---- */
+
+static void *allocate(struct unroll *u, size_t bytes)
+{
+    assert(u->memory_count < MOST_ARRAYS);
+    return u->memory[u->memory_count++] = u->backend->allocate(bytes);
+}
 
 static struct error *make_arrays(struct unroll *u)
 {
     const struct architecture *a = &u->network->architecture;
     size_t parameters = u->network->parameter_count, buffers = u->network->buffer_count + 1;
     size_t series = u->options.series, logits = series * a->classes;
-    size_t floats = series * a->channels * a->length, features = series * a->features + 1;
+    size_t floats = series * architecture_series_size(a), features = series * a->features + 1;
     size_t real = u->options.batch;
     struct {
         float **array;
@@ -69,28 +79,28 @@ static struct error *make_arrays(struct unroll *u)
         {&u->rdlogits, logits},
         {&u->step_targets, logits},
         {&u->score_dlogits, real * a->classes},
-        {&u->set.x, floats, true},
-        {&u->set.features, features, true},
-        {&u->set.targets, logits, true},
+        {&u->condensed.x, floats, true},
+        {&u->condensed.features, features, true},
+        {&u->condensed.targets, logits, true},
         {&u->gradients.x, floats, true},
         {&u->gradients.features, features, true},
         {&u->gradients.targets, logits, true},
         {&u->parameters, parameters, true},
         {&u->velocity, parameters, true},
-        {&u->real_x, real * a->channels * a->length, true},
+        {&u->real_x, real * architecture_series_size(a), true},
         {&u->real_features, real * a->features + 1, true},
     };
 
     for (size_t i = 0; i < sizeof arrays / sizeof *arrays; i++) {
         if (arrays[i].copy && u->backend->host_memory)
             continue;
-        *arrays[i].array = u->backend->allocate(arrays[i].floats * sizeof(float));
+        *arrays[i].array = allocate(u, arrays[i].floats * sizeof(float));
         if (!*arrays[i].array)
             return error_memory("a window of training");
     }
     if (u->backend->host_memory)
         return NULL;
-    u->real_labels = u->backend->allocate(real * sizeof *u->real_labels);
+    u->real_labels = allocate(u, real * sizeof *u->real_labels);
     u->host_parameters = calloc(parameters, sizeof(float));
     u->host_adjoint = calloc(parameters, sizeof(float));
     u->host_statistics = calloc(buffers, sizeof(float));
@@ -138,32 +148,8 @@ void unroll_free(struct unroll *unroll)
         return;
     pass_free(u->pass);
     pass_free(u->scorer);
-    void *const memory[] = {u->points,
-                            u->gradient,
-                            u->adjoint,
-                            u->velocity_adjoint,
-                            u->statistics,
-                            u->statistics_gradient,
-                            u->step_x,
-                            u->step_features,
-                            u->logits,
-                            u->dlogits,
-                            u->rdlogits,
-                            u->step_targets,
-                            u->score_dlogits,
-                            u->set.x,
-                            u->set.features,
-                            u->set.targets,
-                            u->gradients.x,
-                            u->gradients.features,
-                            u->gradients.targets,
-                            u->parameters,
-                            u->velocity,
-                            u->real_x,
-                            u->real_features,
-                            u->real_labels};
-    for (size_t i = 0; i < sizeof memory / sizeof memory[0]; i++)
-        u->backend->release(memory[i]);
+    for (size_t i = 0; i < u->memory_count; i++)
+        u->backend->release(u->memory[i]);
     free(u->host_parameters);
     free(u->host_adjoint);
     free(u->host_statistics);
@@ -177,7 +163,7 @@ static size_t series_floats(const struct unroll *u)
 {
     const struct architecture *a = &u->network->architecture;
 
-    return u->options.series * a->channels * a->length;
+    return u->options.series * architecture_series_size(a);
 }
 
 static size_t feature_floats(const struct unroll *u)
@@ -192,19 +178,21 @@ static size_t logit_floats(const struct unroll *u)
 
 static float *give(const struct unroll *u, const float *host, float *copy, size_t floats)
 {
-    return (float *)(uintptr_t)backend_give(u->backend, host, copy, floats * sizeof *copy);
+    return (float *)(uintptr_t)backend_input(u->backend, host, copy, floats * sizeof *copy);
 }
 
 static void take(const struct unroll *u, float *host, const float *copy, size_t floats)
 {
-    backend_take(u->backend, host, copy, floats * sizeof *copy);
+    backend_readback(u->backend, host, copy, floats * sizeof *copy);
 }
 
-static struct unroll_set give_set(const struct unroll *u, const struct unroll_set *set)
+static struct unroll_condensed give_condensed(const struct unroll *u,
+                                              const struct unroll_condensed *condensed)
 {
-    return (struct unroll_set){give(u, set->x, u->set.x, series_floats(u)),
-                               give(u, set->features, u->set.features, feature_floats(u)),
-                               give(u, set->targets, u->set.targets, logit_floats(u))};
+    return (struct unroll_condensed){
+        give(u, condensed->x, u->condensed.x, series_floats(u)),
+        give(u, condensed->features, u->condensed.features, feature_floats(u)),
+        give(u, condensed->targets, u->condensed.targets, logit_floats(u))};
 }
 
 static struct unroll_student give_student(const struct unroll *u,
@@ -232,24 +220,26 @@ static struct unroll_batch give_real(const struct unroll *u, const struct unroll
     const struct architecture *a = &u->network->architecture;
 
     return (struct unroll_batch){
-        real->count, give(u, real->x, u->real_x, real->count * a->channels * a->length),
+        real->count, give(u, real->x, u->real_x, real->count * architecture_series_size(a)),
         give(u, real->features, u->real_features, real->count * a->features),
-        backend_give(u->backend, real->labels, u->real_labels, real->count * sizeof *real->labels)};
+        backend_input(u->backend, real->labels, u->real_labels,
+                      real->count * sizeof *real->labels)};
 }
 
-/* ---- There ---- */
+/* ---- Forward: training ---- */
 
 static void add(const struct unroll *u, size_t count, const float *from, float *to)
 {
     u->backend->combine(count, 1, to, 1, from);
 }
 
-static struct forward forward_of_set(const struct unroll *u, const struct unroll_set *set,
-                                     const float *parameters)
+static struct forward forward_of_condensed(const struct unroll *u,
+                                           const struct unroll_condensed *condensed,
+                                           const float *parameters)
 {
     return (struct forward){.count = u->options.series,
-                            .x = set->x,
-                            .features = set->features,
+                            .x = condensed->x,
+                            .features = condensed->features,
                             .parameters = parameters,
                             .buffers = u->statistics,
                             .training = true};
@@ -260,13 +250,15 @@ static double rate_at(const struct unroll *u, size_t age)
     return cosine_rate(u->options.rate, age, u->options.training);
 }
 
-/* Forward and backward at those parameters: grad L goes to u->gradient, the logits are noted. */
-static void differentiate(struct unroll *u, const struct unroll_set *set, const float *parameters,
-                          struct dropout dropout, size_t age, bool for_tangents)
+/* L and grad L at these parameters: the logits go to u->logits, grad L to u->gradient.  for_tangents:
+ * also what pass_tangent_backward needs, the gradients of the inputs. */
+static void differentiate(struct unroll *u, const struct unroll_condensed *condensed,
+                          const float *parameters, struct dropout dropout, size_t age,
+                          bool for_tangents)
 {
-    struct forward forward = forward_of_set(u, set, parameters);
+    struct forward forward = forward_of_condensed(u, condensed, parameters);
     size_t series = u->options.series, classes = u->network->architecture.classes;
-    struct targets targets = {.values = set->targets};
+    struct targets targets = {.values = condensed->targets};
     struct backward backward = {.logits = u->dlogits, .parameters = u->gradient};
 
     forward.dropout = dropout;
@@ -276,7 +268,7 @@ static void differentiate(struct unroll *u, const struct unroll_set *set, const 
                      pass_values(u->pass), NULL);
     if (for_tangents) {
         backward.x = u->step_x;
-        backward.features = set->features ? u->step_features : NULL;
+        backward.features = condensed->features ? u->step_features : NULL;
     }
     pass_backward(u->pass, &backward);
 }
@@ -285,7 +277,7 @@ void unroll_begin(const struct unroll *unroll, uint64_t seed, uint64_t index,
                   struct unroll_student *student)
 {
     size_t parameters = unroll->network->parameter_count;
-    float *place = backend_place(unroll->backend, student->parameters, unroll->parameters);
+    float *place = backend_output(unroll->backend, student->parameters, unroll->parameters);
 
     network_initialise(unroll->network, seed, index, place, unroll->statistics);
     take(unroll, student->parameters, place, parameters);
@@ -293,38 +285,39 @@ void unroll_begin(const struct unroll *unroll, uint64_t seed, uint64_t index,
     student->age = 0;
 }
 
-/* One step; all of it memory of the backend. */
-static void train(struct unroll *u, const struct unroll_set *set, struct unroll_student *student)
+/* v = m v + grad L(t),   t = t - a v */
+static void train_step(struct unroll *u, const struct unroll_condensed *condensed,
+                       struct unroll_student *student)
 {
     size_t parameters = u->network->parameter_count;
 
-    differentiate(u, set, student->parameters, student->dropout, student->age, false);
+    differentiate(u, condensed, student->parameters, student->dropout, student->age, false);
     u->backend->combine(parameters, (float)u->options.momentum, student->velocity, 1, u->gradient);
     u->backend->combine(parameters, 1, student->parameters, -(float)rate_at(u, student->age),
                         student->velocity);
     student->age++;
 }
 
-void unroll_train(struct unroll *unroll, const struct unroll_set *set,
+void unroll_train(struct unroll *unroll, const struct unroll_condensed *condensed,
                   struct unroll_student *student)
 {
-    struct unroll_set on_device = give_set(unroll, set);
+    struct unroll_condensed on_device = give_condensed(unroll, condensed);
     struct unroll_student copy = give_student(unroll, student);
 
-    train(unroll, &on_device, &copy);
+    train_step(unroll, &on_device, &copy);
     take_student(unroll, &copy, student);
 }
 
-/* ---- What it came to ---- */
+/* ---- Loss ---- */
 
-/* The loss on real series, with the statistics of the condensed ones; its gradient with respect to
- * the parameters alone goes to the adjoint. */
-static double score(struct unroll *u, const struct unroll_set *set, const struct unroll_batch *real,
-                    const float *parameters)
+/* The loss on real series, normalised by the statistics of the condensed ones, which u->pass
+ * measures; its gradient with respect to the parameters, for fixed statistics, goes to u->adjoint. */
+static double score(struct unroll *u, const struct unroll_condensed *condensed,
+                    const struct unroll_batch *real, const float *parameters)
 {
     static const struct loss cross_entropy = {LOSS_LABELS, 1, 1};
     size_t classes = u->network->architecture.classes;
-    struct forward measure = forward_of_set(u, set, parameters);
+    struct forward measure = forward_of_condensed(u, condensed, parameters);
     struct forward forward = {.count = real->count,
                               .x = real->x,
                               .features = real->features,
@@ -334,7 +327,7 @@ static double score(struct unroll *u, const struct unroll_set *set, const struct
     struct backward backward = {.logits = u->score_dlogits, .parameters = u->adjoint};
     double loss, *value = pass_values(u->scorer);
 
-    measure.momentum = 1; /* the statistics become those of the set */
+    measure.momentum = 1; /* the statistics become those of the condensed series */
     if (u->normalised)
         pass_forward(u->pass, &measure);
     u->backend->loss(&cross_entropy, real->count, classes, pass_forward(u->scorer, &forward),
@@ -345,12 +338,12 @@ static double score(struct unroll *u, const struct unroll_set *set, const struct
 }
 
 /* Gradients of the loss on real series with respect to the statistics of the condensed ones, from
- * those of gamma and beta of the same normalisation: a = gamma (z - mean) / sqrt(variance +
- * epsilon)
- * + beta gives
- *     dL/dmean = -gamma / sqrt(variance + epsilon) dL/dbeta
- *     dL/dvariance = -gamma / (2 (variance + epsilon)) dL/dgamma
- * The variance in use is the unbiased one, that which a pass measures is not. */
+ * those of gamma and beta of the same normalisation: from
+ *     a = gamma (z - mean) / sqrt(variance + epsilon) + beta
+ * follow
+ *     dloss/dmean     = -gamma / sqrt(variance + epsilon) dloss/dbeta
+ *     dloss/dvariance = -gamma / (2 (variance + epsilon)) dloss/dgamma
+ * The running variance is the unbiased one, the variance of a batch is not. */
 static void set_statistics_gradient(const struct unroll *u, const struct network_statistics *p,
                                     const float *parameters, const float *adjoint,
                                     const float *statistics, float *gradient)
@@ -368,17 +361,17 @@ static void set_statistics_gradient(const struct unroll *u, const struct network
     }
 }
 
-/* What the device has, for the host to read. */
+/* The host's view of an array of the backend. */
 static const float *seen(const struct unroll *u, const float *memory, float *copy, size_t floats)
 {
     take(u, copy, memory, floats);
     return u->backend->host_memory ? memory : copy;
 }
 
-/* Adds what reaches the condensed series and the parameters through the batch statistics, which
- * score() has just measured with u->pass. */
+/* Adds the gradients that reach the condensed series and the parameters through the statistics,
+ * which score() has just measured with u->pass. */
 static void differentiate_statistics(struct unroll *u, const float *parameters,
-                                     struct unroll_set *gradient)
+                                     struct unroll_condensed *gradient)
 {
     size_t values = u->network->parameter_count, buffers = u->network->buffer_count;
     const float *host_parameters = seen(u, parameters, u->host_parameters, values);
@@ -400,23 +393,28 @@ static void differentiate_statistics(struct unroll *u, const float *parameters,
     add(u, series_floats(u), u->step_x, gradient->x);
 }
 
-/* ---- And back ---- */
+/* ---- Backward: the adjoint of training ---- */
 
-/* Adds what one step of training has to do with the adjoint, which goes to the step's start. */
-static void go_back(struct unroll *u, const struct unroll_set *set, const float *point,
-                    struct dropout dropout, size_t age, struct unroll_set *gradient)
+/* w = m w - a l,   dx += (d2L/dx dt) w,   l += (d2L/dt2) w
+ *
+ * for the step that train_step took from `point`.  The products with second derivatives are the
+ * tangent of the gradient in direction w.  The step is run again: the activations of a whole window
+ * would not stay in any cache. */
+static void train_step_backward(struct unroll *u, const struct unroll_condensed *condensed,
+                                const float *point, struct dropout dropout, size_t age,
+                                struct unroll_condensed *gradient)
 {
     size_t parameters = u->network->parameter_count;
     struct tangent tangent = {.parameters = u->velocity_adjoint};
-    struct targets targets = {.values = set->targets};
+    struct targets targets = {.values = condensed->targets};
     struct backward backward = {.logits = u->rdlogits,
                                 .parameters = u->gradient,
                                 .x = u->step_x,
-                                .features = set->features ? u->step_features : NULL};
+                                .features = condensed->features ? u->step_features : NULL};
 
     u->backend->combine(parameters, (float)u->options.momentum, u->velocity_adjoint,
                         -(float)rate_at(u, age), u->adjoint);
-    differentiate(u, set, point, dropout, age, true);
+    differentiate(u, condensed, point, dropout, age, true);
     u->backend->loss_tangent(&u->options.loss, u->options.series, u->network->architecture.classes,
                              u->logits, &targets, pass_tangent_forward(u->pass, &tangent), NULL,
                              u->rdlogits, u->step_targets);
@@ -424,17 +422,19 @@ static void go_back(struct unroll *u, const struct unroll_set *set, const float 
     add(u, parameters, u->gradient, u->adjoint);
     add(u, series_floats(u), u->step_x, gradient->x);
     add(u, logit_floats(u), u->step_targets, gradient->targets);
-    if (set->features)
+    if (condensed->features)
         add(u, feature_floats(u), u->step_features, gradient->features);
 }
 
-/* Where the gradients go, with zeros in it. */
-static struct unroll_set place_gradient(const struct unroll *u, const struct unroll_set *gradient)
+/* Memory of the backend for the gradients; they and w start from 0. */
+static struct unroll_condensed place_gradient(const struct unroll *u,
+                                              const struct unroll_condensed *gradient)
 {
     const struct backend *backend = u->backend;
-    struct unroll_set placed = {backend_place(backend, gradient->x, u->gradients.x),
-                                backend_place(backend, gradient->features, u->gradients.features),
-                                backend_place(backend, gradient->targets, u->gradients.targets)};
+    struct unroll_condensed placed = {
+        backend_output(backend, gradient->x, u->gradients.x),
+        backend_output(backend, gradient->features, u->gradients.features),
+        backend_output(backend, gradient->targets, u->gradients.targets)};
 
     backend->zero(placed.x, series_floats(u) * sizeof *placed.x);
     backend->zero(placed.targets, logit_floats(u) * sizeof *placed.targets);
@@ -444,27 +444,44 @@ static struct unroll_set place_gradient(const struct unroll *u, const struct unr
     return placed;
 }
 
-double unroll_window(struct unroll *unroll, const struct unroll_set *host_set,
+/* One window of N steps.  With t the student's parameters, v its velocity, x the condensed series
+ * (with features and soft labels), L the loss of training, m the momentum and a_i the learning rate:
+ *
+ *     training    v = m v + grad L(t_i),   t_{i+1} = t_i - a_i v       for i = 0..N-1
+ *     loss        cross-entropy of t_N on real series, normalised by the statistics of x
+ *     adjoint     l = dloss/dt_N,  w = 0,  dx = dloss/dx through the statistics
+ *     backward    w = m w - a_i l,
+ *                 dx += (d2L/dx dt) w,     l += (d2L/dt2) w            for i = N-1..0
+ *
+ * as reverse-mode differentiation of the whole training loop would give. */
+double unroll_window(struct unroll *unroll, const struct unroll_condensed *host_condensed,
                      const struct unroll_batch *host_real, struct unroll_student *host_student,
-                     struct unroll_set *host_gradient)
+                     struct unroll_condensed *host_gradient)
 {
     struct unroll *u = unroll;
-    struct unroll_set set = give_set(u, host_set), gradient;
+    struct unroll_condensed condensed = give_condensed(u, host_condensed), gradient;
     struct unroll_batch real = give_real(u, host_real);
     struct unroll_student student = give_student(u, host_student);
     size_t parameters = u->network->parameter_count, first = student.age;
     double loss;
 
+    /* Training: t_i is kept for the way back. */
     for (size_t i = 0; i < u->options.window; i++) {
         u->backend->copy_rows(1, parameters, student.parameters, 0, u->points + i * parameters, 0);
-        train(u, &set, &student);
+        train_step(u, &condensed, &student);
     }
+
+    /* Loss and adjoint. */
     gradient = place_gradient(u, host_gradient);
-    loss = score(u, &set, &real, student.parameters);
+    loss = score(u, &condensed, &real, student.parameters);
     if (u->normalised)
         differentiate_statistics(u, student.parameters, &gradient);
+
+    /* Backward. */
     for (size_t i = u->options.window; i-- > 0;)
-        go_back(u, &set, u->points + i * parameters, student.dropout, first + i, &gradient);
+        train_step_backward(u, &condensed, u->points + i * parameters, student.dropout, first + i,
+                            &gradient);
+
     take_student(u, &student, host_student);
     take(u, host_gradient->x, gradient.x, series_floats(u));
     take(u, host_gradient->features, gradient.features, feature_floats(u));

@@ -1,18 +1,18 @@
 /* Differentiating through a student's own training: unroll.
  *
- * A student is a network that learns from the condensed set as sc-eval's students do: gradient
- * descent with momentum, all condensed series in one batch, soft labels, a rate that falls by a
- * cosine,
+ * A student is a network that is trained on the condensed series as sc-eval trains students that
+ * see shapelets: gradient descent with momentum, all condensed series in one batch, soft labels, a
+ * cosine learning rate,
  *     v_{i+1} = m v_i + grad L(t_i),   t_{i+1} = t_i - a_i v_{i+1}
- * A window is some steps of that training.  What it is worth is the cross-entropy of the student at
- * its end on real series, and its gradient with respect to the condensed series, their features and
- * their soft labels goes back through all steps of the window, exactly.  Windows lie anywhere in
- * the training, so that no long training need be gone back through (Feng, Vedantam and Kempe,
- * "Embarrassingly simple dataset distillation", 2023).
+ * A window is a few steps of that training.  Its loss is the cross-entropy of the student at its end
+ * on real series; the gradient of that loss with respect to the condensed series, their features
+ * and their soft labels is computed exactly, back through all steps of the window.  Windows start
+ * anywhere in the training, so that no long training has to be differentiated (Feng, Vedantam and
+ * Kempe, "Embarrassingly simple dataset distillation", 2023).
  *
  * Real series are seen as a trained student sees them: with batch normalisation by the statistics
- * of the condensed set.  These depend on the condensed series, too, and the gradient has that
- * part. */
+ * of the condensed series.  These depend on the condensed series as well, and the gradient includes
+ * that part. */
 #ifndef SC_MATCH_UNROLL_H
 #define SC_MATCH_UNROLL_H
 
@@ -32,7 +32,7 @@ struct unroll_options {
     struct loss loss;      /* of it: LOSS_KL */
 };
 
-/* A student: what it is at `age` steps of its training. */
+/* A student after `age` steps of its training. */
 struct unroll_student {
     float *parameters, *velocity; /* (network->parameter_count) */
     size_t age;
@@ -40,7 +40,7 @@ struct unroll_student {
 };
 
 /* What is learned, or the gradients of it. */
-struct unroll_set {
+struct unroll_condensed {
     float *x;        /* (series, C, L) */
     float *features; /* (series, K), or NULL */
     float *targets;  /* (series, V) logits */
@@ -66,13 +66,13 @@ void unroll_begin(const struct unroll *unroll, uint64_t seed, uint64_t index,
                   struct unroll_student *student);
 
 /* One step of its training. */
-void unroll_train(struct unroll *unroll, const struct unroll_set *set,
+void unroll_train(struct unroll *unroll, const struct unroll_condensed *condensed,
                   struct unroll_student *student);
 
 /* The window that begins where the student is: moves it to the window's end, returns the loss there
  * and writes the gradients. */
-double unroll_window(struct unroll *unroll, const struct unroll_set *set,
+double unroll_window(struct unroll *unroll, const struct unroll_condensed *condensed,
                      const struct unroll_batch *real, struct unroll_student *student,
-                     struct unroll_set *gradient);
+                     struct unroll_condensed *gradient);
 
 #endif

@@ -66,11 +66,6 @@ struct architecture architecture_default(void)
     return default_of(families[0]);
 }
 
-bool architecture_runs_on(const struct architecture *architecture, const struct backend *backend)
-{
-    return !architecture->family->runs_on || architecture->family->runs_on(backend);
-}
-
 size_t architecture_value(const struct architecture *architecture, const char *name)
 {
     const struct word *word;

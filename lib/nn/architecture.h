@@ -23,8 +23,14 @@ struct architecture {
     size_t channels;                   /* C of the series; 0 while unknown */
     size_t length;                     /* L */
     size_t classes;                    /* V */
-    size_t features;                   /* K shapelet features before the last layer; 0 none */
+    size_t features;                   /* K shapelet features before the last layer; 0: none */
 };
+
+/* Values of one series. */
+static inline size_t architecture_series_size(const struct architecture *architecture)
+{
+    return architecture->channels * architecture->length;
+}
 
 /* The teacher of the paper: 3 blocks of width 32, batch normalisation, ReLU, max pooling. */
 struct architecture architecture_default(void);
@@ -41,10 +47,6 @@ void architecture_print(const struct architecture *architecture, char text[ARCHI
 /* Whether a network of that kind can be built: all numbers known and in range, and whatever the
  * family demands. */
 struct error *architecture_check(const struct architecture *architecture) MUST_CHECK;
-
-/* Whether a backend can run networks of that kind. */
-struct backend;
-bool architecture_runs_on(const struct architecture *architecture, const struct backend *backend);
 
 /* The value of a word of the family; 0 for one that it does not have. */
 size_t architecture_value(const struct architecture *architecture, const char *word);

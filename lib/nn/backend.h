@@ -16,11 +16,11 @@
  * the `reduce` functions, so that results do not depend on the number of threads.  A device that is
  * parallel inside (whole_batch) gets one block.
  *
- * Memory.  All pointers are to memory of the device but where "host" is said.  Where host_memory is
- * set that is plain memory, and nobody need copy anything (memory.h).
+ * Memory.  All pointers are to memory of the device, except where a comment says host.  Where
+ * host_memory is set that is plain memory, and nothing is copied (backend_memory.h).
  *
- * Order.  Work of one device may be queued: only download() waits for it.  What fails in the queue
- * is told by fault(), which callers ask after a download (backend_check in memory.h). */
+ * Order.  Work of one device may be queued: only download() waits for it.  fault() reports what
+ * failed in the queue; callers check it after a download (backend_check in backend_memory.h). */
 #ifndef SC_NN_BACKEND_H
 #define SC_NN_BACKEND_H
 
@@ -33,6 +33,12 @@
 #define BACKEND_CHANNELS      16
 #define BACKEND_MOST_CHANNELS 1024 /* that a convolution inside a network may have */
 
+/* Channels in memory: filled up to whole vectors. */
+static inline size_t backend_stride(size_t channels)
+{
+    return (channels + BACKEND_CHANNELS - 1) / BACKEND_CHANNELS * BACKEND_CHANNELS;
+}
+
 enum normalisation { NORM_NONE, NORM_BATCH, NORM_INSTANCE, NORM_LAYER };
 enum activation {
     ACTIVATION_RELU,
@@ -43,7 +49,7 @@ enum activation {
 };
 enum pooling { POOL_NONE, POOL_MAX, POOL_MEAN };
 
-/* 1-D convolution with same padding, of an even kernel one step more behind than before; a linear
+/* 1-D convolution with same padding (an even kernel has one more step after than before); a linear
  * layer is one with kernel 1.  With a dilation d it is causal: step t sees t, t - d, t - 2d, ...,
  * and if d > 1 nothing is read outside the series.  in (count, steps, inputs), out (count, steps,
  * outputs). */
@@ -59,7 +65,7 @@ struct conv1d_shape {
     size_t dilation;                    /* of a causal one; 0: same padding */
 };
 
-/* Normalisation, activation and pooling by 2 in one go (`norm` may be none):
+/* Normalisation, activation and pooling by 2, fused (`norm` may be none):
  *     xh = (z - mean) rstd;  a = gamma xh + beta;  y = act(a);  p = pool(y)
  * The mean is taken over the batch and time for each channel (batch), time for each channel and
  * sample (instance), or time and channels for each sample (layer; gamma and beta then have a value
@@ -130,6 +136,13 @@ struct rownorm {
     struct rownorm_shape shape;
     const float *gamma, *beta;                 /* (stride), padded with zeros */
     const float *tangent_gamma, *tangent_beta; /* the direction */
+};
+
+/* A linear layer of one step: weight (outputs, inputs), rows of in and out that far apart. */
+struct dense_shape {
+    size_t inputs, outputs;
+    size_t input_sample, input_gradient_sample; /* floats from sample to sample, as above */
+    size_t output_sample, output_gradient_sample;
 };
 
 /* Attention of every step to all steps.  With Q, K, V (steps, width) of one head,
@@ -267,16 +280,16 @@ struct best_step {
 
 struct backend {
     const char *name;
-    bool whole_batch; /* one block holds the whole batch, and one caller the whole device */
+    bool whole_batch; /* parallel inside: gets the whole batch as one block, from one thread */
     bool host_memory; /* its memory is plain memory */
-    size_t queue;     /* steps that may be queued before somebody looks at what came of them */
+    size_t queue;     /* steps that may be queued before the host looks at a result */
 
     /* What went wrong since the start, host memory; NULL: nothing. */
     const char *(*fault)(void);
 
     /* Memory of the device, zeroed and aligned for it; NULL when there is none left.  upload() is
-     * done with the host's memory when it returns.  upload_beside() is the same for memory that
-     * nothing which was queued since the last download uses: it need not wait for that. */
+     * done with the host's memory when it returns.  upload_beside() is the same for memory that no
+     * work queued since the last download uses: it does not wait for that work. */
     void *(*allocate)(size_t bytes);
     void (*release)(void *memory);
     void (*upload)(void *device, const void *host, size_t bytes);
@@ -284,7 +297,7 @@ struct backend {
     void (*download)(void *host, const void *device, size_t bytes);
     void (*zero)(void *device, size_t bytes);
 
-    /* Does what is repeated once more; frees what the device keeps of it. */
+    /* Runs the body again; frees what the device keeps of it. */
     void (*repeat)(struct repeated *repeated);
     void (*repeat_end)(struct repeated *repeated);
 
@@ -293,8 +306,8 @@ struct backend {
                 void *context);
     unsigned (*workers)(void);
 
-    /* out[n][column][row] = in[n][row][column] for samples that lie `..._sample` floats apart and
-     * rows that lie `..._stride` apart. */
+    /* out[n][column][row] = in[n][row][column] for samples at a distance of `..._sample` floats and
+     * rows at a distance of `..._stride`. */
     void (*transpose)(size_t count, size_t rows, size_t columns, const float *in, size_t in_sample,
                       size_t in_stride, float *out, size_t out_sample, size_t out_stride);
     /* out[n][0..columns) = in[n][0..columns). */
@@ -304,8 +317,8 @@ struct backend {
     void (*add_rows)(size_t count, size_t columns, const float *in, size_t in_sample, float *out,
                      size_t out_sample);
 
-    /* out[n][t][0..columns) = in[n][t][0..columns), or added, for steps that lie `..._stride`
-     * floats apart. */
+    /* out[n][t][0..columns) = in[n][t][0..columns), or added, for steps at a distance of
+     * `..._stride` floats. */
     void (*move_steps)(size_t count, size_t steps, size_t columns, const float *in,
                        size_t in_sample, size_t in_stride, bool add, float *out, size_t out_sample,
                        size_t out_stride);
@@ -321,7 +334,7 @@ struct backend {
     /* *found = 1 if a value is infinite or not a number; else it stays. */
     void (*find_infinite)(size_t count, const float *values, double *found);
 
-    /* Weights (outputs, inputs, kernel) and bias (outputs) in the order that the products want;
+    /* Weights (outputs, inputs, kernel) and bias (outputs) in the order that the products need;
      * conv1d_panel() floats each.  `backward` may be NULL, and so may the bias, which is then 0. */
     size_t (*conv1d_panel)(const struct conv1d_shape *shape);
     void (*conv1d_pack)(const struct conv1d_shape *shape, const float *weight, const float *bias,
@@ -410,9 +423,19 @@ struct backend {
     void (*max3_tangent)(const struct max3_shape *shape, size_t count, const float *in,
                          const float *rin, float *rout);
 
-    /* The following may be NULL: then networks with such layers are refused.
-     *
-     * out = in times the mask, for `count` samples from number `first` of `rows` contiguous rows of
+    /* Linear layers with weights and gradients in PyTorch's order, the whole batch at once; not to
+     * be called from inside a task.  NULL: networks use conv1d instead.  With add, the results are
+     * added, without the bias and its gradient.  dense_scratch(): floats. */
+    size_t (*dense_scratch)(const struct dense_shape *shape, size_t count);
+    void (*dense_forward)(const struct dense_shape *shape, size_t count, const float *in,
+                          const float *weight, const float *bias, bool add, float *scratch,
+                          float *out);
+    void (*dense_backward_input)(const struct dense_shape *shape, size_t count, const float *dout,
+                                 const float *weight, bool add, float *scratch, float *din);
+    void (*dense_backward_weight)(const struct dense_shape *shape, size_t count, const float *in,
+                                  const float *dout, bool add, float *dweight, float *dbias);
+
+    /* out = in times the mask, for `count` samples from number `first` of `rows` contiguous rows of
      * `columns`.  in may be out. */
     void (*dropout)(const struct dropout_mask *mask, size_t first, size_t count, size_t rows,
                     size_t columns, const float *in, size_t in_sample, float *out,
@@ -469,7 +492,7 @@ struct backend {
                      const float *gradient, float *velocity, float *values);
     void (*adam_step)(const struct optimiser_step *steps, const size_t *index, size_t count,
                       const float *gradient, float *first, float *second, float *values);
-    /* Notes the value of a step, and keeps what it was at if it is the lowest so far. */
+    /* Records the value of a step, and keeps the series if it is the lowest so far. */
     void (*keep_best)(const struct best_step *best);
 };
 

@@ -8,6 +8,26 @@
 /* The kernels for this machine. */
 const struct kernels *cpu_kernels(void);
 
+/* out (columns, rows) = in (rows, columns) transposed; the strides are those between rows. */
+void cpu_transpose_sample(size_t rows, size_t columns, const float *in, size_t in_stride,
+                          float *out, size_t out_stride);
+
+void cpu_copy_rows(size_t count, size_t columns, const float *in, size_t in_sample, float *out,
+                   size_t out_sample);
+
+size_t cpu_conv1d_panel(const struct conv1d_shape *shape);
+void cpu_conv1d_pack(const struct conv1d_shape *shape, const float *weight, const float *bias,
+                     float *forward, float *backward);
+void cpu_conv1d_forward(const struct conv1d_shape *shape, size_t count, const float *in,
+                        const float *forward, bool add, float *out);
+void cpu_conv1d_backward_input(const struct conv1d_shape *shape, size_t count, const float *dout,
+                               const float *backward, bool add, float *din);
+size_t cpu_conv1d_gradient(const struct conv1d_shape *shape);
+void cpu_conv1d_backward_weight(const struct conv1d_shape *shape, size_t count, const float *in,
+                                const float *dout, bool bias, float *gradient);
+void cpu_conv1d_unpack(const struct conv1d_shape *shape, const float *gradient, float *dweight,
+                       float *dbias);
+
 void cpu_normact_moments(const struct normact *normact, size_t block, size_t first, size_t count,
                          const float *z);
 void cpu_normact_reduce(const struct normact *normact, const float *running_mean,
@@ -42,14 +62,23 @@ void cpu_normact_tangent_backward(const struct normact *normact, size_t first, s
                                   const float *rdp, float *dz, float *rdz);
 
 /* Fills the strips (kernels.h) of a depth x columns matrix, filled up with zeros to `padded`
- * columns, from values that lie step_row and step_column floats apart. */
+ * columns, from values at distances of step_row and step_column floats. */
 void cpu_pack(size_t depth, size_t columns, size_t padded, const float *from, size_t step_row,
               size_t step_column, float *panel);
+
+size_t cpu_dense_scratch(const struct dense_shape *shape, size_t count);
+void cpu_dense_forward(const struct dense_shape *shape, size_t count, const float *in,
+                       const float *weight, const float *bias, bool add, float *scratch,
+                       float *out);
+void cpu_dense_backward_input(const struct dense_shape *shape, size_t count, const float *dout,
+                              const float *weight, bool add, float *scratch, float *din);
+void cpu_dense_backward_weight(const struct dense_shape *shape, size_t count, const float *in,
+                               const float *dout, bool add, float *dweight, float *dbias);
 
 void cpu_dropout(const struct dropout_mask *mask, size_t first, size_t count, size_t rows,
                  size_t columns, const float *in, size_t in_sample, float *out, size_t out_sample);
 
-/* The same for rows from number `first` of one sample, `stride` floats apart. */
+/* The same for rows from number `first` of one sample, at a distance of `stride` floats. */
 void cpu_dropout_rows(const struct dropout_mask *mask, size_t sample, size_t first, size_t rows,
                       size_t columns, const float *in, float *out, size_t stride);
 

@@ -25,27 +25,22 @@ enum { BUFFER_FLOATS = 8 * 1024, MOST_ROWS = 96, TILE_ROWS = 6 };
 /* What the scratch is cut into: right sides of products, packed, and rows of the square. */
 enum { PANELS = 6, BUFFERS = 5 };
 
-static size_t round_up(size_t value)
-{
-    return (value + BACKEND_CHANNELS - 1) / BACKEND_CHANNELS * BACKEND_CHANNELS;
-}
-
 /* Rows of the square that are worked on together: whole tiles of the kernels. */
 static size_t rows_together(const struct attention_shape *shape)
 {
-    size_t rows = BUFFER_FLOATS / round_up(shape->steps) / TILE_ROWS * TILE_ROWS;
+    size_t rows = BUFFER_FLOATS / backend_stride(shape->steps) / TILE_ROWS * TILE_ROWS;
 
     return rows < TILE_ROWS ? TILE_ROWS : rows > MOST_ROWS ? MOST_ROWS : rows;
 }
 
 static size_t panel_floats(const struct attention_shape *shape)
 {
-    return round_up(shape->steps) * round_up(shape->width);
+    return backend_stride(shape->steps) * backend_stride(shape->width);
 }
 
 static size_t buffer_floats(const struct attention_shape *shape)
 {
-    return rows_together(shape) * round_up(shape->steps);
+    return rows_together(shape) * backend_stride(shape->steps);
 }
 
 size_t cpu_attention_scratch(const struct attention_shape *shape, size_t count)
@@ -73,7 +68,7 @@ static struct head head_of(const struct attention *attention, size_t sample, siz
                         .number = number,
                         .steps = shape->steps,
                         .width = shape->width,
-                        .columns = round_up(shape->steps),
+                        .columns = backend_stride(shape->steps),
                         .in = shape->input_stride,
                         .out = shape->output_stride,
                         .scale = 1.0f / sqrtf((float)shape->width)};

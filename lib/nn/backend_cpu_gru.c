@@ -7,11 +7,6 @@
 
 #include "nn/backend_cpu.h"
 
-static size_t round_up(size_t value)
-{
-    return (value + BACKEND_CHANNELS - 1) / BACKEND_CHANNELS * BACKEND_CHANNELS;
-}
-
 /* Where the scratch of `count` samples is cut. */
 struct scratch {
     float *gh, *rgh;   /* (count, gate stride): of one step */
@@ -42,8 +37,8 @@ static void multiply_state(const struct gru *gru, const float *panel, size_t cou
     const struct gru_shape *shape = &gru->shape;
 
     cpu_kernels()->multiply(count, h ? shape->output_stride : 0, h ? h : panel, sample,
-                            panel + round_up(shape->input_stride), shape->input_stride, panel, add,
-                            out, shape->input_stride);
+                            panel + backend_stride(shape->input_stride), shape->input_stride, panel,
+                            add, out, shape->input_stride);
 }
 
 /* dh (count, state stride) += dgh W_hh, dgh of one step. */

@@ -81,17 +81,19 @@ static void sum_moments(const struct normact *normact, size_t rows, const float 
 static void block_moments(const struct normact *normact, size_t block, size_t count, const float *z)
 {
     size_t stride = normact->shape.stride, rows = count * normact->shape.steps;
-    double *seen = normact->moments + block * NORMACT_MOMENTS * stride;
-    double *mean = seen + stride, *deviation = mean + stride;
+    double *moments = normact->moments + block * NORMACT_MOMENTS * stride;
+    double *seen = moments + NORMACT_COUNT * stride;
+    double *mean = moments + NORMACT_BLOCK_MEAN * stride;
+    double *deviation = moments + NORMACT_BLOCK_SQUARES * stride;
     double sum[MOST_CHANNELS], squares[MOST_CHANNELS];
     double n = (double)rows, before = seen[0], all = before + n;
 
     sum_moments(normact, rows, z, z, sum, squares);
     for (size_t c = 0; c < stride; c++) {
-        double here = (double)z[c] + sum[c] / n, apart = here - mean[c];
+        double here = (double)z[c] + sum[c] / n, delta = here - mean[c];
 
-        deviation[c] += squares[c] - sum[c] * sum[c] / n + apart * apart * before * n / all;
-        mean[c] += apart * n / all;
+        deviation[c] += squares[c] - sum[c] * sum[c] / n + delta * delta * before * n / all;
+        mean[c] += delta * n / all;
         seen[c] = all;
     }
 }
@@ -175,12 +177,14 @@ static void join_blocks(const struct normact *normact)
 
         for (size_t block = 0; block < normact->blocks; block++) {
             const double *seen = normact->moments + block * NORMACT_MOMENTS * stride + c;
-            double n = seen[0], apart = seen[stride] - mean;
+            double n = seen[NORMACT_COUNT * stride];
+            double delta = seen[NORMACT_BLOCK_MEAN * stride] - mean;
 
             if (n == 0)
                 continue;
-            deviation += seen[2 * stride] + apart * apart * count * n / (count + n);
-            mean += apart * n / (count + n);
+            deviation +=
+                seen[NORMACT_BLOCK_SQUARES * stride] + delta * delta * count * n / (count + n);
+            mean += delta * n / (count + n);
             count += n;
         }
         row_of(normact, normact->rows, NORMACT_BATCH_MEAN)[c] = (float)mean;
@@ -384,7 +388,7 @@ void cpu_normact_backward_sums(const struct normact *normact, size_t block, size
     }
 }
 
-/* The gradients of gamma and beta of a channel, where somebody wants them. */
+/* The gradients of gamma and beta of a channel, where they are needed. */
 static void store_gradients(const struct normact *normact, size_t c, double sum_a, double sum_b,
                             float *dgamma, float *dbeta)
 {

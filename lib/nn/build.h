@@ -18,7 +18,7 @@ struct network;
 struct error *build_series(struct network *network, size_t *output) MUST_CHECK;
 struct error *build_flat_series(struct network *network, size_t *output) MUST_CHECK;
 
-/* Convolution with same padding, to that many channels. */
+/* Convolution with same padding. */
 struct error *build_conv1d(struct network *network, const char *module, size_t kernel, size_t input,
                            size_t channels, size_t *output) MUST_CHECK;
 
@@ -29,6 +29,9 @@ struct error *build_conv1d_plain(struct network *network, const char *module, si
 struct error *build_conv1d_causal(struct network *network, const char *module, size_t kernel,
                                   size_t dilation, size_t input, size_t channels,
                                   size_t *output) MUST_CHECK;
+/* A linear layer of one step, the whole batch at once, where the backend has functions for it. */
+struct error *build_dense(struct network *network, const char *module, size_t input, size_t outputs,
+                          size_t *output) MUST_CHECK;
 /* A linear layer that is not the last: at each step, to that many channels. */
 struct error *build_hidden(struct network *network, const char *module, size_t input,
                            size_t outputs, size_t *output) MUST_CHECK;
@@ -75,7 +78,7 @@ struct error *build_positions(struct network *network, const char *module, size_
 struct error *build_rownorm(struct network *network, const char *module, size_t input,
                             size_t *output) MUST_CHECK;
 
-/* Dropout; with rate 0 the input as it is. */
+/* Dropout; with rate 0 the identity. */
 struct error *build_dropout(struct network *network, double rate, size_t input,
                             size_t *output) MUST_CHECK;
 

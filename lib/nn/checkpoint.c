@@ -7,7 +7,7 @@
 #include "base/computed_by.h"
 #include "formats/ckpt.h"
 #include "base/memory_stream.h"
-#include "nn/memory.h"
+#include "nn/backend_memory.h"
 
 #ifndef SHAPECOND_VERSION /* the Makefile's */
 #define SHAPECOND_VERSION "of an unknown version"

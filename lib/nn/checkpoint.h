@@ -1,5 +1,5 @@
 /* The state of an interrupted run of networks in a checkpoint (formats/ckpt.h).  Its record is
- * text, for whoever looks at the file, then the arrays one after another:
+ * readable text, then the arrays one after another:
  *
  *     epoch=20 steps=160 ...                 how far the run was
  *     network cnn depth=3 ...
@@ -41,8 +41,8 @@ void checkpoint_add(struct checkpoint *checkpoint, const char *name, float *valu
 struct error *checkpoint_write(const char *path, const struct checkpoint *checkpoint,
                                const char *progress) MUST_CHECK;
 
-/* Fills the arrays and says how far the run was, if there is such a file (*found).  One of another
- * run, or computed by something else, is an error. */
+/* Fills the arrays and the progress of the run, if the file exists (*found).  A checkpoint of
+ * another run, or computed by something else, is an error. */
 struct error *checkpoint_read(const char *path, const struct checkpoint *checkpoint,
                               char progress[CHECKPOINT_PROGRESS], bool *found) MUST_CHECK;
 

@@ -34,8 +34,6 @@ struct family {
     /* Refuses what the ranges of the words do not: lengths that the network cannot take.  May be
      * NULL. */
     struct error *(*check)(const struct architecture *architecture);
-    /* Whether a backend has the functions that its layers need.  NULL: all backends have. */
-    bool (*runs_on)(const struct backend *backend);
     /* Adds the layers up to the classifier to an empty network. */
     struct error *(*build)(struct network *network);
 };

@@ -41,15 +41,9 @@ static struct error *build(struct network *network)
     return build_end(network, end, tensor);
 }
 
-static bool runs_on(const struct backend *backend)
-{
-    return backend->gru_forward;
-}
-
 const struct family family_gru = {
     .name = "gru",
     .help = "gated recurrent units",
     .words = words,
-    .runs_on = runs_on,
     .build = build,
 };

@@ -7,8 +7,8 @@
  *
  * and every third ends in act(y + norm(shortcut(r))), where r is the input of the first of the
  * three and the shortcut a convolution with kernel 1.  The mean over time follows.  As in the
- * authors' code, no convolution has a bias, padding keeps the length (of an even kernel one step
- * more behind than before), and series of one channel have no bottleneck. */
+ * authors' code, no convolution has a bias, padding keeps the length (an even kernel has one more
+ * step after than before), and series of one channel have no bottleneck. */
 #include <stdio.h>
 
 #include "nn/build.h"

@@ -1,6 +1,6 @@
 /* mlp: the multilayer perceptron of Wang, Yan and Oates (2017), without its dropout.  The series is
  * flattened, channel after channel, and goes through linear layers, each followed by an activation;
- * a normalisation in between is not part of the original. */
+ * a normalisation before it is not part of the original. */
 #include <stdio.h>
 
 #include "nn/build.h"
@@ -9,7 +9,7 @@
 
 enum { DEPTH, WIDTH, NORM, ACT };
 
-/* There is only one step: none that the others could take a mean over. */
+/* There is only one step: normalisations over time have nothing to average. */
 static const char *const norms[] = {
     [NORM_NONE] = "none", [NORM_BATCH] = "batch", [NORM_BATCH + 1] = NULL};
 
@@ -37,7 +37,8 @@ static struct error *build(struct network *network)
         char name[32];
 
         snprintf(name, sizeof name, "features.%zu", module++);
-        TRY(build_hidden(network, name, tensor, values[WIDTH], &tensor));
+        TRY((network->backend->dense_forward ? build_dense : build_hidden)(network, name, tensor,
+                                                                           values[WIDTH], &tensor));
         if (norm != NORM_NONE)
             snprintf(name, sizeof name, "features.%zu", module++);
         TRY(build_normact(network, name, norm, (enum activation)values[ACT], POOL_NONE, tensor,

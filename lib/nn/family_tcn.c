@@ -1,6 +1,6 @@
 /* tcn: the temporal convolutional network of Bai, Kolter and Koltun, "An empirical evaluation of
  * generic convolutional and recurrent networks for sequence modeling" (2018).  Block i has two
- * causal convolutions whose taps lie 2^i steps apart:
+ * causal convolutions with dilation 2^i:
  *
  *     h = act(norm(conv2(act(norm(conv1(x))))))
  *     y = act(h + shortcut(x))

@@ -184,16 +184,10 @@ static struct error *build(struct network *network)
     return build_end(network, (enum pooling)values[END], tensor);
 }
 
-static bool runs_on(const struct backend *backend)
-{
-    return backend->attention_forward && backend->rownorm_forward && backend->dropout;
-}
-
 const struct family family_transformer = {
     .name = "transformer",
     .help = "the paper's transformer, or with norm=layer the usual one",
     .words = words,
     .check = check,
-    .runs_on = runs_on,
     .build = build,
 };

@@ -17,7 +17,7 @@ struct panel_strip {
     size_t vectors; /* width; 0: a single column */
 };
 
-/* The strip that begins at that column, for vectors of that many floats. */
+/* The strip that begins at that column, for vectors of `width` floats. */
 static inline struct panel_strip panel_strip(size_t columns, size_t first, size_t lanes)
 {
     size_t left = columns - first, odd = left % lanes;

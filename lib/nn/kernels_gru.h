@@ -1,6 +1,6 @@
-/* One step of gated recurrent units for one sample (struct gru_shape in backend.h): the gates, and
- * what the chain rule makes of them.  Products with W_hh are the caller's.  Rows of `hidden`
- * values: gates r, z, n, gh_n; gi and gh have r, z, n.  `before` is h', NULL for 0. */
+/* One step of gated recurrent units for one sample (struct gru_shape in backend.h): the gates and
+ * their derivatives.  Products with W_hh are the caller's.  Rows of `hidden` values: gates r, z, n,
+ * gh_n; gi and gh have r, z, n.  `before` is h', NULL for 0. */
 
 /* Vectors of channels, the last one by copies so that nothing is read or written
  * past the end: arrays of gates lie side by side. */

@@ -1,10 +1,9 @@
-/* Products of a tall thin matrix with a small one: what convolutions and linear layers come down
- * to.
+/* Products of a tall thin matrix with a small one: the core of convolutions and linear layers.
  *
  * A tile of ROWS x VECTORS accumulators stays in registers over the whole depth.  3 x 4 vectors of
- * accumulators, 3 broadcasts and one operand use up the 16 registers of AVX2 and ask for 7 loads
- * per 12 multiply-adds, so that the arithmetic and not the cache is the limit; 6 x 2 with one
- * broadcast and 2 operands do nearly as well where there are fewer columns. */
+ * accumulators, 3 broadcasts and one operand use up the 16 registers of AVX2 and need 7 loads per
+ * 12 multiply-adds, so that the arithmetic and not the cache is the limit; 6 x 2 with one broadcast
+ * and 2 operands do nearly as well where there are fewer columns. */
 
 /* sum[i][j] += left[i * step] * right[j], the loads in the order that fits into the registers. */
 INLINE void multiply_add(const size_t rows, const size_t vectors, const float *left, size_t step,

@@ -5,7 +5,8 @@
  *     out[t] = x[w[t]]          dx[s] = sum of dout[t] over t with w[t] = s
  *
  * w is found again wherever it is needed.  Steps lie one after another in memory, so that vectors
- * run over channels and steps alike, but for the first and last step, which miss a neighbour. */
+ * run over channels and steps in one loop, except for the first and last step, which miss a
+ * neighbour. */
 
 /* x[t] beats what comes before it if it is larger, or not a number. */
 INLINE mask beats(vector later, vector earlier)

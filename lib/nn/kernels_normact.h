@@ -2,11 +2,11 @@
  * the derivatives.  Nothing between z and p is stored: the backward passes find it again from z,
  * which costs less than reading it back would.
  *
- * A sample is gone through in tiles of some steps that stay in the first-level cache.  Within a
- * tile each vector of channels goes over all steps, so that its constants stay in registers.  The
+ * A sample is processed in tiles of some steps that stay in the first-level cache.  Within a tile
+ * each vector of channels goes over all steps, so that its constants stay in registers.  The
  * functions named ..._tile are inlined with constant activation and pooling where there is one
- * gamma for each channel; norm=layer, which is rare, has two that decide as they go: 15
- * instances of each instead of 26 keep the compiler's time in bounds. */
+ * gamma for each channel; norm=layer, which is rare, has two that decide at run time: 15 instances
+ * of each instead of 26 keep the compiler's time in bounds. */
 
 enum { TILE = 32 }; /* steps after pooling */
 

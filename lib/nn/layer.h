@@ -8,7 +8,7 @@
  *     initialise   the first values of its parameters and buffers
  *     lay_out      memory of its own in a pass
  *     phases       forward, backward, and the tangents of both
- *     statistics   of a batch normalisation, for those who match them
+ *     statistics   of a batch normalisation, for matching them
  *
  * so that a new layer is one file layer_NAME.c and one line in build.h.
  *
@@ -76,7 +76,9 @@ struct layer_type {
     bool can_add;
     /* TANGENT_FORWARD: it does without the tangent of series that do not move. */
     bool knows_fixed_series;
-    /* Samples that it wants to have together, if the batch has as many; 0: it does not care. */
+    /* It does its work in `reduce`: it reads and writes gradients of the whole batch. */
+    bool at_once;
+    /* Samples that it processes best together, if the batch has as many; 0: any number. */
     size_t together;
 };
 
@@ -117,19 +119,11 @@ struct layer {
 
 /* ---- Building ---- */
 
-/* Channels filled up to whole vectors. */
-static inline size_t round_up(size_t channels)
-{
-    return (channels + BACKEND_CHANNELS - 1) / BACKEND_CHANNELS * BACKEND_CHANNELS;
-}
-
 /* A layer that writes a new tensor; its shape is zeros.  Pointers to layers and tensors are valid
  * until the next one is added. */
 struct error *add_layer(struct network *network, const struct layer_type *type,
                         const struct tensor *output, struct layer **layer) MUST_CHECK;
-/* Refuses a layer that the network's device has no functions for. */
-struct error *check_device(const struct network *network, bool can, const char *what) MUST_CHECK;
-/* It reads this tensor, with that many steps of zeros on either side. */
+/* It reads this tensor, with `halo` steps of zeros on either side. */
 void add_input(struct network *network, struct layer *layer, size_t tensor, size_t halo);
 
 /* A parameter or buffer "module.name"; its offset. */

@@ -33,7 +33,7 @@ static void lay_out(struct pass *pass, const struct layer *layer, struct layout 
     struct state *state = layer_state(pass, layer);
 
     state->scratch_floats =
-        round_up(pass->backend->attention_scratch(&shape->attention, pass->chunk));
+        backend_stride(pass->backend->attention_scratch(&shape->attention, pass->chunk));
     state->scratch = layout_floats(layout, pass->workers * state->scratch_floats);
 }
 
@@ -110,13 +110,12 @@ struct error *build_attention(struct network *network, size_t heads, double rate
 {
     const struct tensor in = network->tensors[input];
     size_t width = in.channels / 3;
-    struct tensor out = {.steps = in.steps, .channels = width, .stride = round_up(width)};
+    struct tensor out = {.steps = in.steps, .channels = width, .stride = backend_stride(width)};
     struct layer *layer;
     struct shape *shape;
 
     if (in.channels != 3 * width || width % heads)
         return error_make("network: heads=%zu do not divide width=%zu", heads, width);
-    TRY(check_device(network, network->backend->attention_forward != NULL, "attention"));
     TRY(add_layer(network, &type, &out, &layer));
     add_input(network, layer, input, 0);
     shape = layer->shape;

@@ -85,7 +85,7 @@ struct error *build_concat(struct network *network, size_t count, const size_t *
                               out.steps, in->steps);
         out.channels += in->channels;
     }
-    out.stride = round_up(out.channels);
+    out.stride = backend_stride(out.channels);
     TRY(add_layer(network, &type, &out, &layer));
     for (size_t k = 0; k < count; k++)
         add_input(network, layer, inputs[k], 0);

@@ -88,7 +88,7 @@ static bool input_moves(const struct pass *pass, const struct layer *layer)
     return !pass->network->tensors[layer->inputs[0]].series || pass->tangent.x;
 }
 
-/* Whether somebody wants the gradient of the input. */
+/* Whether the gradient of the input is needed. */
 static bool wants_input(const struct pass *pass, const struct layer *layer)
 {
     return !pass->network->tensors[layer->inputs[0]].series || pass->backward.x;
@@ -286,7 +286,7 @@ struct error *build_conv1d(struct network *network, const char *module, size_t k
 {
     struct plan plan = {.kernel = kernel, .together = 1, .ndim = 3, .biased = true};
 
-    return add(network, module, &plan, input, channels, round_up(channels), output);
+    return add(network, module, &plan, input, channels, backend_stride(channels), output);
 }
 
 struct error *build_conv1d_plain(struct network *network, const char *module, size_t kernel,
@@ -294,7 +294,7 @@ struct error *build_conv1d_plain(struct network *network, const char *module, si
 {
     struct plan plan = {.kernel = kernel, .together = 1, .ndim = 3};
 
-    return add(network, module, &plan, input, channels, round_up(channels), output);
+    return add(network, module, &plan, input, channels, backend_stride(channels), output);
 }
 
 struct error *build_conv1d_causal(struct network *network, const char *module, size_t kernel,
@@ -303,7 +303,7 @@ struct error *build_conv1d_causal(struct network *network, const char *module, s
     struct plan plan = {
         .kernel = kernel, .together = 1, .dilation = dilation, .ndim = 3, .biased = true};
 
-    return add(network, module, &plan, input, channels, round_up(channels), output);
+    return add(network, module, &plan, input, channels, backend_stride(channels), output);
 }
 
 struct error *build_hidden(struct network *network, const char *module, size_t input,
@@ -311,7 +311,7 @@ struct error *build_hidden(struct network *network, const char *module, size_t i
 {
     struct plan plan = {.kernel = 1, .together = 1, .ndim = 2, .biased = true};
 
-    return add(network, module, &plan, input, outputs, round_up(outputs), output);
+    return add(network, module, &plan, input, outputs, backend_stride(outputs), output);
 }
 
 struct error *build_linear(struct network *network, const char *module, size_t input,
@@ -329,7 +329,7 @@ struct error *build_projection(struct network *network, const char *module,
     struct plan plan = {
         .kernel = 1, .together = 1, .ndim = 2, .biased = true, .projection = projection};
 
-    return add(network, module, &plan, input, channels, round_up(channels), output);
+    return add(network, module, &plan, input, channels, backend_stride(channels), output);
 }
 
 struct error *build_patches(struct network *network, const char *module, size_t patch, size_t input,
@@ -340,5 +340,5 @@ struct error *build_patches(struct network *network, const char *module, size_t 
 
     if (in->stride != in->channels)
         return error_make("network: patches of padded steps are not implemented");
-    return add(network, module, &plan, input, channels, round_up(channels), output);
+    return add(network, module, &plan, input, channels, backend_stride(channels), output);
 }

@@ -1,5 +1,6 @@
 /* Dropout: out = in D, D the mask of struct dropout_mask in backend.h.  While it is off, as in
- * evaluation, out = in.  D is a constant, so that gradients and tangents are multiplied alike. */
+ * evaluation, out = in.  D is a constant, so that gradients and tangents are multiplied by it as
+ * well. */
 #include "nn/build.h"
 #include "nn/layer.h"
 
@@ -83,7 +84,6 @@ struct error *build_dropout(struct network *network, double rate, size_t input, 
         *output = input;
         return NULL;
     }
-    TRY(check_device(network, network->backend->dropout != NULL, "dropout"));
     TRY(add_layer(network, &type, &out, &layer));
     add_input(network, layer, input, 0);
     ((struct shape *)layer->shape)->rate = (float)rate;

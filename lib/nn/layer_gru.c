@@ -68,7 +68,7 @@ static void lay_out(struct pass *pass, const struct layer *layer, struct layout 
         state->tangent_backward = layout_floats(layout, panel);
         state->tangent_gates = layout_floats(layout, gates);
     }
-    state->scratch_floats = round_up(pass->backend->gru_scratch(&shape->gru, pass->chunk));
+    state->scratch_floats = backend_stride(pass->backend->gru_scratch(&shape->gru, pass->chunk));
     state->scratch = layout_floats(layout, pass->workers * state->scratch_floats);
 }
 
@@ -210,13 +210,12 @@ static struct error *build_recurrence(struct network *network, const char *modul
 {
     const struct tensor in = network->tensors[input];
     size_t hidden = in.channels / 3;
-    struct tensor out = {.steps = in.steps, .channels = hidden, .stride = round_up(hidden)};
+    struct tensor out = {.steps = in.steps, .channels = hidden, .stride = backend_stride(hidden)};
     const size_t sizes[] = {3 * hidden, hidden};
     char name[40];
     struct layer *layer;
     struct shape *shape;
 
-    TRY(check_device(network, network->backend->gru_forward != NULL, "recurrent layers"));
     TRY(add_layer(network, &type, &out, &layer));
     add_input(network, layer, input, 0);
     shape = layer->shape;

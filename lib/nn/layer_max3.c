@@ -18,7 +18,7 @@ static void declare(struct network *network, struct layer *layer)
     shape->output_gradient_sample = tensor_gradient_sample(out);
 }
 
-/* Whether somebody wants the gradient of the input. */
+/* Whether the gradient of the input is needed. */
 static bool wants_input(const struct pass *pass, const struct layer *layer)
 {
     return !pass->network->tensors[layer->inputs[0]].series || pass->backward.x;

@@ -147,8 +147,8 @@ static void forward_prepare(struct pass *pass, const struct layer *layer)
         pad_rows(pass, layer, pass->forward.parameters + shape_of(layer)->gamma, state->gamma);
         pad_rows(pass, layer, pass->forward.parameters + shape_of(layer)->beta, state->beta);
     }
-    /* Known before the first sample: running statistics, or none.  Measuring the batch besides, for
-     * pass_match, then holds nothing up. */
+    /* Known before the first sample: running statistics, or none.  Measuring the batch as well, for
+     * pass_match, then delays nothing. */
     if (!normact->batch)
         pass->backend->normact_reduce(normact, pass->forward.buffers + shape_of(layer)->mean,
                                       pass->forward.buffers + shape_of(layer)->variance);

@@ -160,7 +160,6 @@ struct error *build_rownorm(struct network *network, const char *module, size_t 
     struct layer *layer;
     struct shape *shape;
 
-    TRY(check_device(network, network->backend->rownorm_forward != NULL, "normalisation of steps"));
     TRY(add_layer(network, &type, &out, &layer));
     add_input(network, layer, input, 0);
     shape = layer->shape;

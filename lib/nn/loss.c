@@ -254,7 +254,7 @@ static void kl_tangent_sample(const struct loss_call *call, size_t n, float s)
     }
 }
 
-/* Labels and soft targets: q is what it is, and may itself move (soft). */
+/* Labels and soft targets: q is given; soft targets may have a tangent of their own. */
 static void linear_tangent_sample(const struct loss_call *call, size_t n, float s)
 {
     size_t classes = call->classes, at = n * classes;

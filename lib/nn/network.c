@@ -87,13 +87,6 @@ struct error *add_layer(struct network *network, const struct layer_type *type,
     return NULL;
 }
 
-struct error *check_device(const struct network *network, bool can, const char *what)
-{
-    return can ? NULL
-               : error_make("network: the device %s cannot run %s: use --device cpu",
-                            network->backend->name, what);
-}
-
 void add_input(struct network *network, struct layer *layer, size_t tensor, size_t halo)
 {
     struct tensor *input = &network->tensors[tensor];
@@ -147,8 +140,8 @@ static void count_readers(struct network *network)
 }
 
 /* Whether the gradient of a layer's output is needed only while its samples are in the cache: no
- * layer from the last reader down to this one waits for the whole batch in between, and the
- * tangents either do not need it or compute it again. */
+ * reader writes that of the whole batch, no layer from the last reader down to this one waits for
+ * the whole batch in between, and the tangents either do not need it or compute it again. */
 static bool output_is_local(const struct network *network, const struct layer *layer)
 {
     const struct tensor *tensor = &network->tensors[layer->output];
@@ -158,6 +151,8 @@ static bool output_is_local(const struct network *network, const struct layer *l
     for (size_t i = layer->number + 1; i < network->layer_count; i++)
         for (size_t k = 0; k < network->layers[i].input_count; k++)
             if (network->layers[i].inputs[k] == layer->output) {
+                if (network->layers[i].type->at_once)
+                    return false;
                 last = i;
                 repeated = repeated && network->layers[i].type->repeats_gradient;
             }
@@ -191,7 +186,7 @@ static struct error *build(struct network *network)
         if (layer->type->declare)
             layer->type->declare(network, layer);
         layer->gradient = network->gradient_floats;
-        network->gradient_floats += round_up(layer->gradient_floats);
+        network->gradient_floats += backend_stride(layer->gradient_floats);
     }
     return NULL;
 }

@@ -64,8 +64,8 @@ void network_initialise(const struct network *network, uint64_t seed, uint64_t i
 /* Where one batch normalisation has its values, for each of its channels. */
 struct network_statistics {
     size_t channels;
-    size_t steps;       /* of its input: a batch's mean is over that many values of each series */
-    size_t gamma, beta; /* offsets in the parameters */
+    size_t steps;          /* of its input: a batch's mean is over these values of each series */
+    size_t gamma, beta;    /* offsets in the parameters */
     size_t mean, variance; /* offsets in the buffers */
 };
 

@@ -4,7 +4,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "nn/memory.h"
+#include "nn/backend_memory.h"
 
 struct optimiser_options optimiser_defaults(enum optimiser_kind kind)
 {

@@ -1,5 +1,5 @@
 /* Optimisers on flat arrays, with PyTorch's rules (torch.optim.SGD, Adam, AdamW), and the cosine
- * schedule.  Used for the parameters of networks and for synthetic series alike. */
+ * schedule.  Used for the parameters of networks and for synthetic series. */
 #ifndef SC_NN_OPTIMISER_H
 #define SC_NN_OPTIMISER_H
 
@@ -42,12 +42,12 @@ void optimiser_free(struct optimiser *optimiser);
 /* Forgets what was learned: as new. */
 void optimiser_reset(struct optimiser *optimiser);
 
-/* One step with that rate (options.rate, or what a schedule makes of it). */
+/* One step with that learning rate (options.rate, or that of a schedule). */
 void optimiser_step(struct optimiser *optimiser, double rate, const float *gradient, float *values);
 
-/* The same in two parts, so that a device can take many steps without being told anything: room for
- * plans of that many steps; the rate of step `at` of a plan; the plan to the device, whose steps
- * count as taken; and step *index (memory of the backend) of the plan. */
+/* The same in two parts, so that a device can take many steps without the host: reserve memory for
+ * a plan of `steps` steps; set the learning rate of step `at` of the plan; send the plan to the
+ * device, whose steps count as taken; take step *index (memory of the backend) of the plan. */
 struct error *optimiser_reserve(struct optimiser *optimiser, size_t steps) MUST_CHECK;
 void optimiser_plan(struct optimiser *optimiser, size_t at, double rate);
 void optimiser_plan_end(struct optimiser *optimiser, size_t steps);

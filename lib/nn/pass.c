@@ -10,11 +10,12 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/size.h"
 #include "nn/layer.h"
 
 enum {
     MOST_BLOCKS = 16,
-    FEWEST_BLOCKS = 8,           /* where there are that many samples: work for that many cores */
+    FEWEST_BLOCKS = 8,           /* where there are as many samples: work for as many cores */
     LARGE_GRADIENT = 128 * 1024, /* floats that leave the cache: where the whole batch is hardly */
     FEWEST_LARGE = 2,            /* worth one block of them, two will do */
     CHUNK_FLOATS = 32 * 1024,
@@ -121,23 +122,8 @@ static void lay_out(struct pass *pass)
 
 /* ---- Blocks ---- */
 
-static size_t ceiling(size_t value, size_t divisor)
-{
-    return (value + divisor - 1) / divisor;
-}
-
-static size_t smaller(size_t a, size_t b)
-{
-    return a < b ? a : b;
-}
-
-static size_t larger(size_t a, size_t b)
-{
-    return a > b ? a : b;
-}
-
-/* Samples of a block: enough that adding up the gradients of the blocks is little beside computing
- * them, and few enough to feed several cores. */
+/* Samples of a block: enough that adding up the gradients of the blocks costs little compared with
+ * computing them, and few enough to feed several cores. */
 static size_t block_samples(const struct pass *pass, size_t count)
 {
     const struct network *network = pass->network;
@@ -146,16 +132,15 @@ static size_t block_samples(const struct pass *pass, size_t count)
     if (pass->backend->whole_batch)
         return count;
     if (network->gradient_floats * most > GRADIENT_FLOATS)
-        most = larger(GRADIENT_FLOATS / network->gradient_floats, FEWEST_BLOCKS / 2);
-    worthwhile = ceiling(GRADIENT_WORK * network->gradient_floats, network->work);
+        most = size_max(GRADIENT_FLOATS / network->gradient_floats, FEWEST_BLOCKS / 2);
+    worthwhile = size_ceiling(GRADIENT_WORK * network->gradient_floats, network->work);
     if (worthwhile >= count && network->gradient_floats > LARGE_GRADIENT)
         fewest = FEWEST_LARGE;
-    return larger(ceiling(count, most), smaller(worthwhile, ceiling(count, fewest)));
+    return size_max(size_ceiling(count, most), size_min(worthwhile, size_ceiling(count, fewest)));
 }
 
-/* Samples of a chunk, by the largest activation and by what layers want to have together; or, where
- * the weights are what leaves the cache, so many that their gradients are added to only once for
- * some rows. */
+/* Samples of a chunk, by the largest activation and by what layers process best together; or, where
+ * the weights exceed the cache, enough that their gradients are loaded only once for some rows. */
 static size_t chunk_samples(const struct pass *pass)
 {
     const struct network *network = pass->network;
@@ -164,13 +149,13 @@ static size_t chunk_samples(const struct pass *pass)
     if (pass->backend->whole_batch)
         return pass->most_samples;
     for (size_t i = 0; i < network->tensor_count; i++)
-        largest = larger(largest, tensor_sample(&network->tensors[i]));
+        largest = size_max(largest, tensor_sample(&network->tensors[i]));
     chunk = CHUNK_FLOATS / largest;
     for (size_t i = 0; i < network->layer_count; i++)
-        chunk = larger(chunk, network->layers[i].type->together);
+        chunk = size_max(chunk, network->layers[i].type->together);
     if (network->gradient_floats > LARGE_GRADIENT)
-        chunk = larger(chunk, GRADIENT_ROWS * network->gradient_floats / network->work);
-    return larger(smaller(chunk, pass->most_samples), 1);
+        chunk = size_max(chunk, GRADIENT_ROWS * network->gradient_floats / network->work);
+    return size_max(size_min(chunk, pass->most_samples), 1);
 }
 
 /* ---- Making and freeing ---- */
@@ -221,7 +206,7 @@ struct error *pass_new(const struct network *network, size_t most_samples, unsig
     pass->workers = pass->backend->workers();
     pass->chunk = chunk_samples(pass);
     /* Smaller batches can have more blocks than the largest. */
-    pass->most_blocks = pass->backend->whole_batch ? 1 : smaller(MOST_BLOCKS, most_samples);
+    pass->most_blocks = pass->backend->whole_batch ? 1 : size_min(MOST_BLOCKS, most_samples);
     error = allocate(pass);
     if (error) {
         pass_free(pass);
@@ -279,7 +264,7 @@ float *tensor_tangent(const struct pass *pass, size_t tensor, size_t sample)
     return pass->tensors[tensor].tangent + sample * tensor_sample(&pass->network->tensors[tensor]);
 }
 
-/* How far into its gradients a span is. */
+/* The offset of a span in the gradients of its block. */
 static size_t gradient_offset(const struct pass *pass, size_t number, const struct span *span)
 {
     const struct tensor *tensor = &pass->network->tensors[number];
@@ -375,12 +360,12 @@ static void run_block(void *context, size_t block, unsigned worker)
     const struct segment *segment = context;
     struct pass *pass = segment->pass;
     size_t floats = pass->network->gradient_floats, first = block * pass->block_samples;
-    size_t end = smaller(first + pass->block_samples, pass->forward.count);
+    size_t end = size_min(first + pass->block_samples, pass->forward.count);
 
     if (segment->clear)
         pass->backend->zero(pass->partial + block * floats, floats * sizeof *pass->partial);
     for (; first < end; first += pass->chunk) {
-        struct span span = {block, first, smaller(pass->chunk, end - first), worker};
+        struct span span = {block, first, size_min(pass->chunk, end - first), worker};
 
         for (size_t i = 0; i < segment->count; i++)
             pass->steps[i].run(pass, pass->steps[i].layer, &span);
@@ -436,7 +421,7 @@ static void run_phase(struct pass *pass, enum phase phase)
         const struct layer *layer = layer_at(pass, phase, i);
         const struct layer_phase *table = &layer->type->phase[phase];
 
-        if (table->sums && layer->type->wants_sums(pass, layer, phase)) {
+        if (table->reduce && layer->type->wants_sums(pass, layer, phase)) {
             add_step(&segment, table->sums, layer);
             if (layer->type->waits(pass, layer, phase)) {
                 run_segment(&segment);
@@ -452,7 +437,7 @@ static void run_phase(struct pass *pass, enum phase phase)
         const struct layer *layer = layer_at(pass, phase, i);
         const struct layer_phase *table = &layer->type->phase[phase];
 
-        if (table->sums && layer->type->wants_sums(pass, layer, phase) &&
+        if (table->reduce && layer->type->wants_sums(pass, layer, phase) &&
             !layer->type->waits(pass, layer, phase))
             table->reduce(pass, layer);
         if (table->finish)
@@ -473,7 +458,7 @@ const float *pass_forward(struct pass *pass, const struct forward *forward)
 {
     pass->forward = *forward;
     pass->block_samples = block_samples(pass, forward->count);
-    pass->blocks = ceiling(forward->count, pass->block_samples);
+    pass->blocks = size_ceiling(forward->count, pass->block_samples);
     run_phase(pass, FORWARD);
     return pass->tensors[pass->network->logits_tensor].value;
 }

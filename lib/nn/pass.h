@@ -20,7 +20,7 @@
 
 enum pass_flags {
     PASS_BACKWARD = 1, /* pass_backward will be called */
-    PASS_TANGENT = 2,  /* and the tangents, too */
+    PASS_TANGENT = 2,  /* and the tangents as well */
 };
 
 /* Memory for batches of 1..most_samples. */

@@ -2,14 +2,9 @@
 
 #include <math.h>
 
-#include "nn/memory.h"
+#include "nn/backend_memory.h"
 
-static size_t series_size(const struct network *network)
-{
-    return network->architecture.channels * network->architecture.length;
-}
-
-/* The part of a set that starts at a series. */
+/* The part of a dataset that starts at a series. */
 static struct train_set part_of(const struct network *network, const struct train_set *set,
                                 size_t first, size_t most)
 {
@@ -17,7 +12,8 @@ static struct train_set part_of(const struct network *network, const struct trai
     size_t left = set->count - first;
 
     return (struct train_set){.count = left < most ? left : most,
-                              .x = set->x + first * series_size(network),
+                              .x =
+                                  set->x + first * architecture_series_size(&network->architecture),
                               .features = set->features ? set->features + first * features : NULL,
                               .labels = set->labels ? set->labels + first : NULL,
                               .targets = set->targets ? set->targets + first * classes : NULL};
@@ -37,7 +33,7 @@ static const float *run_part(struct pass *pass, const float *parameters, float *
     return pass_forward(pass, &forward);
 }
 
-/* Where the parts of a host's set go on a device that has memory of its own: two places that are
+/* Where parts of a dataset in host memory go on a device with its own memory: two buffers that are
  * used in turn, so that the next part is copied while the device is busy with this one. */
 struct staging {
     const struct network *network;
@@ -49,7 +45,8 @@ struct staging {
 static struct error *staging_make(struct staging *staging)
 {
     const struct backend *backend = staging->network->backend;
-    size_t series = staging->most * series_size(staging->network) * sizeof(float);
+    size_t series =
+        staging->most * architecture_series_size(&staging->network->architecture) * sizeof(float);
     size_t features = staging->most * staging->network->architecture.features * sizeof(float);
 
     for (int i = 0; !backend->host_memory && i < 2; i++) {
@@ -97,7 +94,8 @@ static void stage_part(const struct staging *staging, size_t first)
         return;
     from = part_of(network, staging->set, first, staging->most);
     network->backend->upload_beside(staging->x[place], from.x,
-                                    from.count * series_size(network) * sizeof *from.x);
+                                    from.count * architecture_series_size(&network->architecture) *
+                                        sizeof *from.x);
     if (from.features)
         network->backend->upload_beside(staging->features[place], from.features,
                                         from.count * features * sizeof *from.features);

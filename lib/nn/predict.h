@@ -19,17 +19,17 @@ struct train_set {
 };
 
 /* Logits (N, V) and, if not NULL, embeddings (N, network->embedding) of all series, by the running
- * statistics.  pass says how many at a time.  The set and the results are host memory. */
+ * statistics.  pass says how many at a time.  The dataset and the results are host memory. */
 struct error *network_predict(struct pass *pass, const float *parameters, float *buffers,
                               const struct train_set *set, float *logits,
                               float *embeddings) MUST_CHECK;
 
-/* The loss that a set can be held against: that one if the set has what it needs, else by labels.
- */
+/* The loss for a dataset: the given one if the dataset has the targets it needs, else cross-entropy
+ * with labels. */
 struct loss loss_for_set(const struct loss *loss, const struct train_set *set);
 
-/* Mean loss over the set, which is memory of the backend, and the share of right answers (NaN
- * without labels). */
+/* Mean loss over the dataset, which is memory of the backend, and the accuracy (NaN without
+ * labels). */
 struct error *network_evaluate(struct pass *pass, const struct loss *loss, const float *parameters,
                                float *buffers, const struct train_set *set, double *mean,
                                double *accuracy) MUST_CHECK;

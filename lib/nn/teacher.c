@@ -4,7 +4,8 @@
 #include <string.h>
 
 #include "base/file.h"
-#include "nn/memory.h"
+#include "base/text.h"
+#include "nn/backend_memory.h"
 #include "formats/tch.h"
 
 struct error *teacher_new(const struct architecture *architecture, const struct backend *backend,
@@ -69,20 +70,13 @@ static struct error *take_views(const struct backend *backend, const struct tch 
     return NULL;
 }
 
-static bool ends_with(const char *text, const char *end)
-{
-    size_t length = strlen(text), wanted = strlen(end);
-
-    return length >= wanted && strcmp(text + length - wanted, end) == 0;
-}
-
 /* A variance below 0 would make everything after it not a number. */
 static struct error *check_variances(const struct tch *tch)
 {
     for (size_t i = 0; i < tch->count; i++) {
         const struct tch_tensor *tensor = &tch->tensors[i];
 
-        for (size_t k = 0; ends_with(tensor->name, ".running_var") && k < tensor->count; k++)
+        for (size_t k = 0; text_ends_with(tensor->name, ".running_var") && k < tensor->count; k++)
             if (tensor->values[k] < 0)
                 return error_make("tensor %s: value %zu is negative: %g", tensor->name, k,
                                   (double)tensor->values[k]);
@@ -97,7 +91,8 @@ static struct error *refuse_strangers(const struct network *network, const struc
     for (size_t i = 0; i < tch->count; i++) {
         const char *name = tch->tensors[i].name;
 
-        if (!network_find(network, name, &in_buffers) && !ends_with(name, ".num_batches_tracked"))
+        if (!network_find(network, name, &in_buffers) &&
+            !text_ends_with(name, ".num_batches_tracked"))
             return error_make("tensor %s does not belong to the network \"%s\"", name,
                               tch->network);
     }

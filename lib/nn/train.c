@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "base/random.h"
-#include "nn/memory.h"
+#include "nn/backend_memory.h"
 #include "nn/train_checkpoint.h"
 
 enum { CHECKPOINT_EVERY = 10, EVALUATION_BATCH = 256 };
@@ -25,12 +25,7 @@ struct train_options train_defaults(void)
     return options;
 }
 
-static size_t series_size(const struct network *network)
-{
-    return network->architecture.channels * network->architecture.length;
-}
-
-/* ---- A set on the device ---- */
+/* ---- A dataset on the device ---- */
 
 static void unview_set(const struct network *network, const struct train_set *set,
                        const struct train_set *view)
@@ -51,7 +46,8 @@ static struct error *view_set(const struct network *network, const struct train_
     const void *x, *features = NULL, *labels = NULL, *targets = NULL;
     struct error *error;
 
-    error = backend_view(backend, set->x, set->count * series_size(network) * sizeof(float), &x);
+    error =
+        backend_view(backend, set->x, set->count * architecture_series_size(a) * sizeof(float), &x);
     if (!error)
         error = backend_view(backend, set->features, set->count * a->features * sizeof(float),
                              &features);
@@ -75,8 +71,8 @@ struct training {
     struct train_set view, validation_view; /* the same, as the backend sees them */
     struct pass *pass;
     struct optimiser optimiser;
-    /* An epoch, for the host and on the device: the order of the series, the losses of batches and
-     * then whether anything is infinite. */
+    /* An epoch, on the host and on the device: the order of the series; the losses of the batches,
+     * then whether any value is infinite. */
     size_t batches;
     size_t *order, *device_order;
     double *losses, *device_losses;
@@ -107,7 +103,7 @@ static struct error *make_batch(struct training *t, size_t batch)
     t->device_losses = room(t, t->batches + 1, sizeof *t->device_losses);
     t->batch_index = room(t, 1, sizeof *t->batch_index);
     t->step_index = room(t, 1, sizeof *t->step_index);
-    t->x = room(t, batch * series_size(network), sizeof *t->x);
+    t->x = room(t, batch * architecture_series_size(a), sizeof *t->x);
     t->features = room(t, batch * a->features, sizeof *t->features);
     t->targets = room(t, batch * a->classes, sizeof *t->targets);
     t->labels = room(t, batch, sizeof *t->labels);
@@ -135,7 +131,7 @@ static struct error *training_start(struct training *t, float *parameters, float
     size_t batch = t->options->batch < t->set->count ? t->options->batch : t->set->count;
     size_t held_out = t->validation ? t->validation->count : 0;
 
-    /* A condensed set makes small batches; the validation set need not suffer from it. */
+    /* Training on few series has small batches; validation need not. */
     held_out = held_out < EVALUATION_BATCH ? held_out : EVALUATION_BATCH;
     t->batches = (t->set->count - 1) / batch + 1;
     TRY(view_set(network, t->set, &t->view));
@@ -191,7 +187,7 @@ static void digest_set(struct digest *digest, const struct network *network,
     const struct architecture *a = &network->architecture;
 
     digest_add(digest, &set->count, sizeof set->count);
-    digest_add(digest, set->x, set->count * series_size(network) * sizeof *set->x);
+    digest_add(digest, set->x, set->count * architecture_series_size(a) * sizeof *set->x);
     if (set->features)
         digest_add(digest, set->features, set->count * a->features * sizeof *set->features);
     if (set->labels)
@@ -214,7 +210,8 @@ static struct error *digest_values(struct digest *digest, const struct backend *
     return error;
 }
 
-/* Of all that the result depends on: a checkpoint of anything else must not be used. */
+/* A digest of everything that the result depends on: a checkpoint of anything else must not be
+ * used. */
 static struct error *take_fingerprint(struct training *t)
 {
     const struct train_options *o = t->options;
@@ -247,7 +244,7 @@ static struct error *take_fingerprint(struct training *t)
  *     theta = step(theta, g)       by the optimiser's rule and this step's learning rate
  *
  * All that changes from step to step is on the device (the number of the batch, the order of the
- * series, the learning rates), so that a device can repeat the step without being told anything. */
+ * series, the learning rates), so that a device can repeat the step without the host. */
 static void train_step(struct training *t, size_t count)
 {
     const struct backend *backend = t->backend;
@@ -258,7 +255,7 @@ static void train_step(struct training *t, size_t count)
     struct targets targets = {t->labels, t->targets};
     const float *logits;
 
-    backend->gather(count, series_size(t->network), set->x, order, index, size, t->x);
+    backend->gather(count, architecture_series_size(a), set->x, order, index, size, t->x);
     if (a->features)
         backend->gather(count, a->features, set->features, order, index, size, t->features);
     if (set->labels)
@@ -290,7 +287,7 @@ static void full_step(void *context)
     train_step(t, t->options->batch);
 }
 
-/* What the device must know of an epoch beforehand. */
+/* Prepares the device for an epoch: order of the series, learning rates, counters. */
 static void plan_epoch(struct training *t, size_t epoch, double rate)
 {
     size_t first = epoch * t->batches;
@@ -309,7 +306,7 @@ static void plan_epoch(struct training *t, size_t epoch, double rate)
     t->backend->zero(t->device_losses, (t->batches + 1) * sizeof *t->device_losses);
 }
 
-/* The losses may not show yet what the last step has done. */
+/* The losses do not show yet whether the last step diverged. */
 static void check_values(const struct training *t)
 {
     const struct network *network = t->network;

@@ -1,10 +1,10 @@
-/* Training a network on a set of series, and running one over a set.
+/* Training a network on a dataset.
  *
- * An epoch goes once through the series in an order that depends only on (seed, index, epoch), in
+ * An epoch visits every series once, in an order that depends only on (seed, index, epoch), in
  * batches of which the last may be smaller.  With a validation set the parameters of the best epoch
- * are kept.  With a checkpoint file, a run that was interrupted goes on
- * where it was and ends with the same bytes as one that was not.  No memory is allocated and no
- * thread is started inside an epoch. */
+ * are kept.  With a checkpoint file, an interrupted run resumes where it was and ends with the same
+ * bytes as an uninterrupted one.  No memory is allocated and no thread is started inside an
+ * epoch. */
 #ifndef SC_NN_TRAIN_H
 #define SC_NN_TRAIN_H
 
@@ -17,7 +17,7 @@
 #include "nn/predict.h"
 #include "nn/optimiser.h"
 
-/* What an epoch came to. */
+/* Result of an epoch. */
 struct train_epoch {
     size_t epoch, epochs; /* from 1 */
     double rate;
@@ -45,7 +45,7 @@ struct train_options {
     uint64_t index; /* which of several networks of this seed */
     enum train_choice choose;
     size_t validate_every; /* epochs from one validation to the next; 0: 1.  The last has one. */
-    size_t patience;       /* stop after that many epochs without a better one; 0: never */
+    size_t patience;       /* stop after `patience` epochs without a better one; 0: never */
 
     const char *checkpoint;  /* file, or NULL */
     size_t checkpoint_every; /* epochs from one writing to the next; 0: 10 */
@@ -60,7 +60,7 @@ struct train_options {
 struct train_options train_defaults(void);
 
 struct train_result {
-    size_t epochs;                               /* gone through */
+    size_t epochs;                               /* finished */
     size_t best_epoch;                           /* that the parameters are from */
     double loss;                                 /* of the last epoch */
     double validation_loss, validation_accuracy; /* of the best epoch; NaN without */

@@ -10,7 +10,7 @@
 struct train_checkpoint {
     const struct network *network;
     char fingerprint[DIGEST_TEXT]; /* of everything that the result depends on */
-    size_t epoch;                  /* gone through */
+    size_t epoch;                  /* finished */
     struct train_result best;      /* so far */
     /* Memory of the backend: */
     float *parameters, *buffers;

@@ -7,7 +7,17 @@
 
 #include "plot/svg.h"
 
-enum { LEFT = 96, TOP = 44, BOTTOM = 56, GAP = 10, PANEL_HEIGHT = 92, PAGE_WIDTH = 1000 };
+enum {
+    LEFT = 64,
+    TOP = 44,
+    BOTTOM = 74,
+    GAP = 10,
+    NAME_HEIGHT = 20, /* of a class, above its row */
+    PANEL_HEIGHT = 92,
+    SMALL_PANEL_HEIGHT = 46, /* of one of several channels */
+    PAGE_WIDTH = 1000,
+    SAMPLES = 20000, /* values that a scale is made from */
+};
 
 static const char dark[] = "#222222", grey[] = "#777777", frame_colour[] = "#cccccc";
 static const struct svg_pen real_pen = {"#9aa5b1", 0.6, 0.55};
@@ -156,23 +166,34 @@ static void mark_shapelets(FILE *stream, const struct svg_frame *frame,
     }
 }
 
-/* The same behind every panel of a class, so that the file holds it once. */
-static void draw_real(FILE *stream, const struct svg_frame *frame, const struct dataset *real,
-                      int32_t label, const struct figure_options *options)
+static size_t count_class(const struct dataset *dataset, int32_t label)
 {
-    size_t drawn = 0;
+    size_t count = 0;
+
+    for (size_t i = 0; i < dataset->count; i++)
+        count += !dataset->y || dataset->y[i] == label;
+    return count;
+}
+
+/* The same behind every panel of a row, so that the file holds it once.  Series of one class often
+ * follow each other because they are similar, so those that are drawn are spread over all. */
+static void draw_real(FILE *stream, const struct svg_frame *frame, const struct dataset *real,
+                      int32_t label, size_t channel, size_t behind)
+{
+    size_t row = (size_t)label * real->channels + channel, seen = 0;
+    size_t count = count_class(real, label), most = behind < count ? behind : count;
 
     if (frame->x > LEFT) {
-        svg_repeat_group(stream, "real", (size_t)label, frame->x - LEFT);
+        svg_repeat_group(stream, "real", row, frame->x - LEFT);
         return;
     }
-    svg_begin_group(stream, "real", (size_t)label);
-    for (size_t i = 0; i < real->count && drawn < options->behind; i++) {
+    svg_begin_group(stream, "real", row);
+    for (size_t i = 0; i < real->count; i++) {
         if (real->y && real->y[i] != label)
             continue;
-        svg_series(stream, frame, dataset_series(real, i, options->channel), real->length, 0,
-                   real_pen);
-        drawn++;
+        if (seen * most % count < most)
+            svg_series(stream, frame, dataset_series(real, i, channel), real->length, 0, real_pen);
+        seen++;
     }
     svg_end_group(stream);
 }
@@ -180,9 +201,47 @@ static void draw_real(FILE *stream, const struct svg_frame *frame, const struct 
 static void class_name(const struct dataset *dataset, size_t label, char *text, size_t size)
 {
     if (dataset->names)
-        snprintf(text, size, "%.13s", dataset->names[label]);
+        snprintf(text, size, "%s", dataset->names[label]);
     else
         snprintf(text, size, "class %zu", label);
+}
+
+static int compare_floats(const void *a, const void *b)
+{
+    const float left = *(const float *)a, right = *(const float *)b;
+
+    return (left > right) - (left < right);
+}
+
+/* The range of a channel.  Values far outside of where 99.2 % of them are do not count: one spike
+ * must not flatten the rest.  *cut tells whether there are such. */
+static struct error *channel_range(const struct dataset *dataset, size_t channel, double *low,
+                                   double *high, bool *cut)
+{
+    size_t total = dataset->count * dataset->length, stride = total / SAMPLES + 1, count = 0;
+    float *values = malloc((total / stride + 1) * sizeof *values);
+    double first, last, margin;
+
+    if (!values)
+        return error_memory("a figure");
+    *low = INFINITY;
+    *high = -INFINITY;
+    for (size_t i = 0; i < dataset->count; i++)
+        widen(dataset_series(dataset, i, channel), dataset->length, low, high);
+    for (size_t i = 0; i < total; i += stride)
+        values[count++] =
+            dataset_series(dataset, i / dataset->length, channel)[i % dataset->length];
+    qsort(values, count, sizeof *values, compare_floats);
+    first = (double)values[count / 250];
+    last = (double)values[count - 1 - count / 250];
+    free(values);
+    margin = 0.25 * (last - first);
+    if (margin > 0 && *low < first - margin)
+        *low = first - margin, *cut = true;
+    if (margin > 0 && *high > last + margin)
+        *high = last + margin, *cut = true;
+    relax(low, high);
+    return NULL;
 }
 
 static struct error *check_shapes(const struct dataset *dataset, const struct dataset *real,
@@ -200,46 +259,95 @@ static struct error *check_shapes(const struct dataset *dataset, const struct da
     return NULL;
 }
 
-static void dataset_legend(FILE *stream, double y, bool real, bool pool)
+static void dataset_legend(FILE *stream, double y, const struct dataset *dataset, bool real,
+                           const struct shapelet_pool *pool)
 {
+    static const char *const ranks[] = {"match of the class's best shapelet", "second", "third"};
+    bool condensed = dataset->soft != NULL;
     double x = LEFT;
 
-    x = legend(stream, x, y, series_pen, real ? "condensed series" : "series");
+    x = legend(stream, x, y, series_pen, condensed ? "condensed series" : "series");
     if (real)
-        x = legend(stream, x, y, real_pen, "real series of the class");
-    if (pool)
-        legend(stream, x, y, (struct svg_pen){svg_colour(0), 3, 1},
-               "where the class's best shapelets match");
+        x = legend(stream, x, y, real_pen,
+                   condensed ? "real series of the class" : "series of the class behind");
+    for (size_t i = 0; pool && i < 3; i++)
+        x = legend(stream, x, y, (struct svg_pen){svg_colour(i), 3, 1}, ranks[i]);
 }
 
-/* One class in one row of panels. */
+/* One channel of one class in one row of panels. */
 static void dataset_row(FILE *stream, struct svg_frame frame, const struct dataset *dataset,
                         const struct dataset *real, const struct shapelet_pool *pool, size_t label,
-                        bool last, const struct figure_options *options)
+                        size_t channel, bool last, const struct figure_options *options)
 {
     size_t column = 0;
-    char name[64];
 
-    class_name(dataset, label, name, sizeof name);
-    svg_text(stream, 16, frame.y + 14, 13, "start", dark, "%s", name);
     value_axis(stream, &frame);
     for (size_t i = 0; i < dataset->count && column < options->columns; i++) {
-        const float *series = dataset_series(dataset, i, options->channel);
+        const float *series = dataset_series(dataset, i, channel);
 
         if (dataset->y && (size_t)dataset->y[i] != label)
             continue;
         panel(stream, &frame);
         if (real)
-            draw_real(stream, &frame, real, (int32_t)label, options);
+            draw_real(stream, &frame, real, (int32_t)label, channel, options->behind);
         svg_series(stream, &frame, series, dataset->length, 0, series_pen);
         if (pool)
-            mark_shapelets(stream, &frame, pool, (int32_t)label, options->channel, series,
-                           dataset->length);
+            mark_shapelets(stream, &frame, pool, (int32_t)label, channel, series, dataset->length);
+        if (options->all_channels && column == 0)
+            svg_text(stream, frame.x + 4, frame.y + 12, 10, "start", grey, "channel %zu", channel);
         if (last)
             step_axis(stream, &frame, 1);
         frame.x += frame.width + GAP;
         column++;
     }
+}
+
+/* All rows of one class; returns where the next one begins. */
+static double dataset_class(FILE *stream, struct svg_frame frame, const struct svg_frame *ranges,
+                            const struct dataset *dataset, const struct dataset *real,
+                            const struct shapelet_pool *pool, size_t label, bool last,
+                            const struct figure_options *options)
+{
+    size_t channels = options->all_channels ? dataset->channels : 1;
+    char name[256];
+
+    class_name(dataset, label, name, sizeof name);
+    svg_text(stream, LEFT, frame.y + 13, 13, "start", dark, "%s", name);
+    frame.y += NAME_HEIGHT;
+    for (size_t c = 0; c < channels; c++) {
+        frame.low = ranges[c].low;
+        frame.high = ranges[c].high;
+        if (label == 0 && c == 0)
+            svg_text(stream, 16, frame.y - 7, 11, "start", grey, "value");
+        dataset_row(stream, frame, dataset, real, pool, label,
+                    options->all_channels ? c : options->channel, last && c + 1 == channels,
+                    options);
+        frame.y += frame.height + (c + 1 < channels ? GAP / 2.0 : GAP);
+    }
+    return frame.y;
+}
+
+/* The range of each channel that is drawn. */
+static struct error *dataset_ranges(const struct dataset *dataset,
+                                    const struct figure_options *options, struct svg_frame *ranges,
+                                    bool *cut)
+{
+    for (size_t c = 0; c < (options->all_channels ? dataset->channels : 1); c++)
+        TRY(channel_range(dataset, options->all_channels ? c : options->channel, &ranges[c].low,
+                          &ranges[c].high, cut));
+    return NULL;
+}
+
+static void dataset_title(const struct dataset *dataset, size_t classes,
+                          const struct figure_options *options, char title[256])
+{
+    int used = snprintf(title, 256, "%zu series, %zu classes", dataset->count, classes);
+
+    if (dataset->channels > 1 && options->all_channels)
+        snprintf(title + used, 256 - (size_t)used, ", %zu channels", dataset->channels);
+    else if (dataset->channels > 1)
+        snprintf(title + used, 256 - (size_t)used, ", channel %zu of %zu", options->channel,
+                 dataset->channels);
 }
 
 /* The most series that a class has, up to the columns asked for. */
@@ -257,50 +365,82 @@ static size_t columns_needed(const struct dataset *dataset, size_t classes, size
     return needed < most ? needed : most;
 }
 
-struct error *figure_dataset(FILE *stream, const struct dataset *dataset,
-                             const struct dataset *real, const struct shapelet_pool *pool,
-                             const struct figure_options *options)
+/* What the picture does not show as it is. */
+static void note_omissions(FILE *stream, size_t shown, size_t classes, bool cut)
+{
+    char text[128] = "";
+
+    if (shown < classes)
+        snprintf(text, sizeof text, "the first %zu of %zu classes%s", shown, classes,
+                 cut ? "; " : "");
+    if (cut)
+        strcat(text, "outliers are drawn at the edge");
+    svg_text(stream, PAGE_WIDTH - 16, 26, 12, "end", grey, "%s", text);
+}
+
+static struct error *draw_classes(FILE *stream, const struct dataset *dataset,
+                                  const struct dataset *real, const struct shapelet_pool *pool,
+                                  const struct figure_options *options, struct svg_frame *ranges)
 {
     size_t classes = dataset->y ? dataset->classes : 1;
-    size_t rows = classes < options->rows ? classes : options->rows;
-    double height = TOP + (double)rows * (PANEL_HEIGHT + GAP) + BOTTOM;
-    struct svg_frame frame = {LEFT, TOP, 0, PANEL_HEIGHT, 0, 1, INFINITY, -INFINITY};
-    size_t columns;
+    size_t shown = classes < options->rows ? classes : options->rows;
+    size_t channels = options->all_channels ? dataset->channels : 1;
+    size_t columns = columns_needed(dataset, classes, options->columns);
+    struct svg_frame frame = {.x = LEFT, .y = TOP, .last = 1};
+    double height;
     char title[256];
+    bool cut = false;
 
-    TRY(check_shapes(dataset, real, pool, options));
-    columns = columns_needed(dataset, classes, options->columns);
+    TRY(dataset_ranges(dataset, options, ranges, &cut));
+    frame.height = channels > 1 ? SMALL_PANEL_HEIGHT : PANEL_HEIGHT;
     frame.width = (PAGE_WIDTH - LEFT - 16 - GAP * (double)(columns - 1)) / (double)columns;
     frame.last = dataset->length > 1 ? (double)dataset->length - 1 : 1;
-    for (size_t i = 0; i < dataset->count; i++)
-        widen(dataset_series(dataset, i, options->channel), dataset->length, &frame.low,
-              &frame.high);
-    relax(&frame.low, &frame.high);
-    if (dataset->channels > 1)
-        snprintf(title, sizeof title, "%zu series, %zu classes, channel %zu of %zu", dataset->count,
-                 classes, options->channel, dataset->channels);
-    else
-        snprintf(title, sizeof title, "%zu series, %zu classes", dataset->count, classes);
+    height = TOP + BOTTOM +
+             (double)shown * (NAME_HEIGHT + GAP + (double)channels * frame.height +
+                              (double)(channels - 1) * GAP / 2);
+    dataset_title(dataset, classes, options, title);
     svg_begin(stream, PAGE_WIDTH, height, options->title ? options->title : title);
-    for (size_t label = 0; label < rows; label++) {
-        dataset_row(stream, frame, dataset, real, pool, label, label == rows - 1, options);
-        frame.y += PANEL_HEIGHT + GAP;
-    }
-    if (rows < classes)
-        svg_text(stream, PAGE_WIDTH - 16, 26, 12, "end", grey, "the first %zu of %zu classes", rows,
-                 classes);
-    dataset_legend(stream, height - 14, real != NULL, pool != NULL);
+    for (size_t label = 0; label < shown; label++)
+        frame.y = dataset_class(stream, frame, ranges, dataset, real, pool, label,
+                                label == shown - 1, options);
+    svg_text(stream, PAGE_WIDTH / 2.0, frame.y + 24, 12, "middle", grey, "step");
+    if (shown < classes || cut)
+        note_omissions(stream, shown, classes, cut);
+    dataset_legend(stream, height - 14, dataset, real != NULL, pool);
     svg_end(stream);
     return NULL;
 }
 
+struct error *figure_dataset(FILE *stream, const struct dataset *dataset,
+                             const struct dataset *real, const struct shapelet_pool *pool,
+                             const struct figure_options *options)
+{
+    struct svg_frame *ranges = calloc(dataset->channels + 1, sizeof *ranges);
+    struct error *error =
+        ranges ? check_shapes(dataset, real, pool, options) : error_memory("a figure");
+
+    if (!error)
+        error = draw_classes(stream, dataset, real, pool, options, ranges);
+    free(ranges);
+    return error;
+}
+
 /* ---- Pools ---- */
+
+/* Characters of a class's name that fit beside the number and the quality. */
+static int name_room(const struct svg_frame *frame)
+{
+    int room = (int)(frame->width / 6) - 16;
+
+    return room > 4 ? room : 4;
+}
 
 static void shapelet_panel(FILE *stream, struct svg_frame frame, const struct shapelet_pool *pool,
                            size_t index, const struct dataset *real)
 {
     const struct shapelet *shapelet = &pool->shapelets[index];
     const float *source = NULL;
+    char name[64] = "no class";
     double from = shapelet->start, to = shapelet->start + shapelet->length - 1;
 
     if (real)
@@ -319,8 +459,13 @@ static void shapelet_panel(FILE *stream, struct svg_frame frame, const struct sh
     svg_series(
         stream, &frame, shapelet->values, shapelet->length, from,
         (struct svg_pen){svg_colour(shapelet->label < 0 ? 0 : (size_t)shapelet->label), 2.2, 1});
-    svg_text(stream, frame.x + 5, frame.y + 13, 11, "start", dark, "%zu: class %d, %s %.3f", index,
-             shapelet->label, slp_quality_names[pool->quality], (double)shapelet->quality);
+    if (shapelet->label >= 0 && real && real->names)
+        snprintf(name, sizeof name, "class %s", real->names[shapelet->label]);
+    else if (shapelet->label >= 0)
+        snprintf(name, sizeof name, "class no. %d", shapelet->label);
+    svg_text(stream, frame.x + 5, frame.y + 13, 11, "start", dark, "%zu: %.*s%s, %s %.3f", index,
+             name_room(&frame), name, strlen(name) > (size_t)name_room(&frame) ? "..." : "",
+             slp_quality_names[pool->quality], (double)shapelet->quality);
 }
 
 struct error *figure_pool(FILE *stream, const struct shapelet_pool *pool,
@@ -336,8 +481,8 @@ struct error *figure_pool(FILE *stream, const struct shapelet_pool *pool,
     for (size_t k = 0; k < pool->count; k++) {
         const struct shapelet *shapelet = &pool->shapelets[k];
 
-        if (real && (shapelet->source >= real->count || pool->channels != real->channels ||
-                     pool->steps != real->length))
+        if (real && (shapelet->source >= real->count || pool->classes > real->classes ||
+                     pool->channels != real->channels || pool->steps != real->length))
             return error_make("the pool was not found in this dataset");
         widen(shapelet->values, shapelet->length, &frame.low, &frame.high);
     }
@@ -347,8 +492,10 @@ struct error *figure_pool(FILE *stream, const struct shapelet_pool *pool,
     frame.high += 0.3 * (frame.high - frame.low); /* for the words in the panel */
     frame.width = (PAGE_WIDTH - LEFT - 16 - GAP * (double)(columns - 1)) / (double)columns;
     frame.last = pool->steps > 1 ? (double)pool->steps - 1 : 1;
-    snprintf(title, sizeof title, "%zu shapelets%s", pool->count,
-             shown < pool->count ? ", the first of them shown" : "");
+    if (shown < pool->count)
+        snprintf(title, sizeof title, "%zu shapelets, the first %zu of them", pool->count, shown);
+    else
+        snprintf(title, sizeof title, "%zu shapelets", pool->count);
     svg_begin(stream, PAGE_WIDTH, height, options->title ? options->title : title);
     for (size_t k = 0; k < shown; k++) {
         struct svg_frame here = frame;
@@ -361,6 +508,8 @@ struct error *figure_pool(FILE *stream, const struct shapelet_pool *pool,
         if (k + columns >= shown)
             step_axis(stream, &here, 1);
     }
+    svg_text(stream, 16, TOP - 3, 11, "start", grey, "value");
+    svg_text(stream, PAGE_WIDTH / 2.0, height - BOTTOM + 24, 12, "middle", grey, "step");
     double x = legend(stream, LEFT, height - 14, (struct svg_pen){svg_colour(0), 2.2, 1},
                       "shapelet at its place (colour: class)");
     x = legend(stream, x, height - 14, (struct svg_pen){"#dfe6ee", 10, 1}, "search window");
@@ -477,6 +626,8 @@ struct error *figure_curves(FILE *stream, const struct table *table,
             step_axis(stream, &frame, 0);
         svg_text(stream, frame.x + frame.width / 2, frame.y + frame.height + 34, 12, "middle", dark,
                  "%s", table->names[0]);
+        if (table->columns == 2)
+            svg_text(stream, LEFT, frame.y - 6, 12, "start", dark, "%s", table->names[1]);
         for (size_t c = 1; c < table->columns; c++)
             draw_curve(stream, table, c, x, &frame, options->marks, &place);
         svg_end(stream);

@@ -1,5 +1,5 @@
-/* The little of SVG that the figures need.  Everything goes straight to a stream; whoever opened it
- * checks it for errors. */
+/* The little of SVG that the figures need.  Everything goes straight to a stream; its owner checks
+ * it for errors. */
 #ifndef SC_SVG_H
 #define SC_SVG_H
 
@@ -58,7 +58,7 @@ double svg_at_value(const struct svg_frame *frame, double value);
  * of ten. */
 double svg_tick(double extent, double wanted);
 
-/* Colours that can be told apart by everybody; used in turn. */
+/* Colours that everybody can distinguish; used in turn. */
 enum { SVG_COLOURS = 6 };
 const char *svg_colour(size_t index);
 

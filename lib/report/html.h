@@ -1,5 +1,5 @@
-/* Text for HTML, and curves as paths of SVG.  Everything goes straight to a stream; whoever opened
- * it checks it for errors. */
+/* Text for HTML, and curves as paths of SVG.  Everything goes straight to a stream; its owner
+ * checks it for errors. */
 #ifndef SC_REPORT_HTML_H
 #define SC_REPORT_HTML_H
 

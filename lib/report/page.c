@@ -131,7 +131,6 @@ static void end_tile(FILE *stream, const char *text)
 static void write_tiles(FILE *stream, const struct page *page)
 {
     const struct dataset *condensed = page->condensed;
-    double best = -1;
 
     fputs("<p>A condensed dataset: a few series that train a classifier in place of many.</p>\n"
           "<div class=\"tiles\">",
@@ -166,12 +165,11 @@ static void write_tiles(FILE *stream, const struct page *page)
         html_count(stream, condensed->views.count);
         end_tile(stream, "labelled views");
     }
-    for (size_t i = 0; i < page->score_count; i++)
-        best = fmax(best, page->scores[i].accuracy);
-    if (best >= 0) {
+    if (page->score_count) {
         open_tile(stream);
-        fprintf(stream, "%.1f&thinsp;%%", best);
-        end_tile(stream, "best accuracy of a student");
+        fprintf(stream, "%.1f&thinsp;%%</b><span>accuracy: ", page->scores[0].accuracy);
+        html_text(stream, page->scores[0].name);
+        fputs("</span></div>", stream);
     }
     fputs("</div>\n", stream);
 }
@@ -384,19 +382,11 @@ static struct error *write_series(FILE *stream, const struct page *page)
 
 /* ---- Shapelets ---- */
 
-/* The series that the shapelet was cut out of, if the real dataset is that one. */
+/* The series that it was cut out of, if that is known. */
 static const float *source_of(const struct page *page, const struct shapelet *shapelet)
 {
-    const struct dataset *real = page->real;
-    const float *series;
-
-    if (!real || shapelet->source >= real->count || shapelet->channel >= real->channels ||
-        page->pool->steps != real->length)
-        return NULL;
-    series = dataset_series(real, (size_t)shapelet->source, shapelet->channel);
-    return memcmp(series + shapelet->start, shapelet->values,
-                  shapelet->length * sizeof *shapelet->values) == 0
-               ? series
+    return page->searched
+               ? dataset_series(page->searched, (size_t)shapelet->source, shapelet->channel)
                : NULL;
 }
 
@@ -437,7 +427,7 @@ static void write_shapelets(FILE *stream, const struct page *page)
     fprintf(stream,
             "<h2>Shapelets</h2>\n<p>Short pieces of series whose presence tells classes apart"
             "%s: %zu of %zu, each where it was found.</p>\n<div class=\"panels\">",
-            page->real ? ", on the series that they were cut out of" : "", shown, pool->count);
+            page->searched ? ", on the series that they were cut out of" : "", shown, pool->count);
     for (size_t i = 0; i < shown; i++)
         draw_shapelet(stream, page, &pool->shapelets[i]);
     fputs("</div>\n", stream);
@@ -445,18 +435,47 @@ static void write_shapelets(FILE *stream, const struct page *page)
 
 /* ---- Accuracy ---- */
 
+/* Characters of the model in "MODEL: NAME"; 0 if there is none. */
+static size_t model_length(const struct scores *scores)
+{
+    const char *colon = strstr(scores->name, ": ");
+
+    return colon ? (size_t)(colon - scores->name) : 0;
+}
+
+/* A heading where another model begins; returns the rest of the name. */
+static const char *write_model(FILE *stream, const struct scores *before,
+                               const struct scores *scores)
+{
+    size_t length = model_length(scores);
+    bool same = before && model_length(before) == length &&
+                strncmp(before->name, scores->name, length) == 0;
+    char model[256];
+
+    if (length == 0)
+        return scores->name;
+    if (!same) {
+        snprintf(model, sizeof model, "%.*s", length < 255 ? (int)length : 255, scores->name);
+        fputs("<div class=\"model\">", stream);
+        html_text(stream, model);
+        fputs("</div>", stream);
+    }
+    return scores->name + length + 2;
+}
+
 static void write_scores(FILE *stream, const struct page *page)
 {
     fputs(
-        "<h2>Accuracy</h2>\n<p>Students trained from scratch and tested on series that were never "
-        "seen; the thin line is one standard deviation to either side.</p>\n<div "
+        "<h2>Accuracy</h2>\n<p>Students trained from scratch, tested on series that they were not "
+        "trained on; the thin line is one standard deviation to either side.</p>\n<div "
         "class=\"scores\">",
         stream);
     for (size_t i = 0; i < page->score_count; i++) {
         const struct scores *scores = &page->scores[i];
+        const char *name = write_model(stream, i ? &page->scores[i - 1] : NULL, scores);
 
         fputs("<div>", stream);
-        html_text(stream, scores->name);
+        html_text(stream, name);
         fprintf(stream,
                 "</div><div class=\"track\"><span class=\"fill\" style=\"width:%.2f%%\"></span>",
                 scores->accuracy);
@@ -501,9 +520,10 @@ static void write_confusion(FILE *stream, const struct page *page, const struct 
 {
     fputs("<h2>Confusion</h2>\n<p>", stream);
     html_text(stream, scores->name);
-    fputs(": of the series of each true class (row), the percentage taken for each class "
-          "(column).</p>\n<div class=\"wide\"><table class=\"matrix\"><thead><tr><th></th>",
-          stream);
+    fprintf(stream,
+            ": of the series of each true class (row), the percentage taken for each class "
+            "(column).</p>\n<div class=\"wide\"><table class=\"matrix%s\"><thead><tr><th></th>",
+            scores->classes <= 8 ? " few" : "");
     for (size_t v = 0; v < scores->classes; v++) {
         fputs("<th title=\"", stream);
         class_name(stream, page, v);
@@ -549,8 +569,8 @@ static void draw_points(FILE *stream, const struct page *page, const struct clou
 
         if (real)
             fprintf(stream,
-                    "<circle class=\"k%zu\" data-c=\"%zu\" cx=\"%.1f\" cy=\"%.1f\" r=\".9\"/>",
-                    label % COLOURS, label, x, y);
+                    "<circle class=\"k%zu\" data-c=\"%zu\" cx=\"%.1f\" cy=\"%.1f\" r=\"%.1f\"/>",
+                    label % COLOURS, label, x, y, cloud->count > 400 ? 0.9 : 1.4);
         else
             fprintf(stream,
                     "<rect class=\"k%zu\" data-c=\"%zu\" x=\"%.1f\" y=\"%.1f\" width=\"3.2\" "
@@ -605,12 +625,41 @@ static struct error *write_cloud(FILE *stream, const struct page *page)
 
 /* ---- Use and provenance ---- */
 
-static void write_python(FILE *stream, const struct page *page)
+static bool ends_with(const char *name, const char *end)
 {
-    fputs(
-        "<h2>Training on it</h2>\n<p>With NumPy and PyTorch; <code>model</code> is a classifier of "
-        "your own.</p>\n<pre>import numpy as np, torch\n\nwith open(&quot;",
-        stream);
+    size_t length = strlen(name), end_length = strlen(end);
+
+    return length >= end_length && strcmp(name + length - end_length, end) == 0;
+}
+
+/* How the arrays get into X and target. */
+static void write_python_reading(FILE *stream, const struct page *page)
+{
+    if (ends_with(page->file, ".npz")) {
+        fputs("\nd = np.load(&quot;", stream);
+        html_text(stream, page->file);
+        fprintf(stream,
+                "&quot;)\nX = torch.tensor(d[&quot;X&quot;])  # series%s (N, channels, "
+                "steps)\n%s",
+                page->condensed->views.count ? " and views" : "",
+                page->condensed->soft
+                    ? "target = torch.softmax(torch.tensor(d[&quot;soft&quot;]) / 4, 1)\n"
+                    : "target = torch.tensor(d[&quot;y&quot;]).long()\n");
+        return;
+    }
+    if (page->condensed->views.count) {
+        fputs("import shapecond                     # formats/shapecond.py, NumPy alone\n\n"
+              "data = shapecond.load(&quot;",
+              stream);
+        html_text(stream, page->file);
+        fputs("&quot;)\nX, soft = shapecond.expand(data)     # views (M, channels, steps) and "
+              "logits\nX = torch.tensor(np.concatenate([data[&quot;X&quot;], X]))\n"
+              "soft = torch.tensor(np.concatenate([data[&quot;soft&quot;], soft]))\n"
+              "target = torch.softmax(soft / 4, 1)\n",
+              stream);
+        return;
+    }
+    fputs("\nwith open(&quot;", stream);
     html_text(stream, page->file);
     fputs("&quot;, &quot;rb&quot;) as f:        # arrays follow each other in one file\n"
           "    X = torch.tensor(np.load(f))   # series (N, channels, steps)\n"
@@ -622,11 +671,23 @@ static void write_python(FILE *stream, const struct page *page)
               stream);
     else
         fputs("target = y\n", stream);
-    fputs("\noptimiser = torch.optim.AdamW(model.parameters(), 1e-3)\nfor step in range(1000):\n"
-          "    batch = torch.randint(len(X), (min(len(X), 256),))\n"
-          "    loss = torch.nn.functional.cross_entropy(model(X[batch]), target[batch])\n"
-          "    optimiser.zero_grad(); loss.backward(); optimiser.step()</pre>\n",
+}
+
+static void write_python(FILE *stream, const struct page *page)
+{
+    bool views = page->condensed->views.count > 0;
+
+    fputs("<h2>Training on it</h2>\n<p>With NumPy and PyTorch; <code>model</code> is a classifier "
+          "of your own.</p>\n<pre class=\"code\">import numpy as np, torch\n",
           stream);
+    write_python_reading(stream, page);
+    fprintf(stream,
+            "\noptimiser = torch.optim.AdamW(model.parameters(), 1e-3, weight_decay=1e-4)\n"
+            "schedule = torch.optim.lr_scheduler.CosineAnnealingLR(optimiser, %d)\n"
+            "for step in range(%d):\n    batch = torch.randint(len(X), (%d,))\n"
+            "    loss = torch.nn.functional.cross_entropy(model(X[batch]), target[batch])\n"
+            "    optimiser.zero_grad(); loss.backward(); optimiser.step(); schedule.step()</pre>\n",
+            views ? 2000 : 1000, views ? 2000 : 1000, 64);
 }
 
 static void write_provenance(FILE *stream, const struct page *page)
@@ -660,6 +721,10 @@ struct error *page_write(FILE *stream, const struct page *page)
             break;
         }
     }
+    if (page->curve_count)
+        TRY(write_curves(stream, page->curves, page->curve_count));
+    if (page->times)
+        TRY(write_times(stream, page->times, page->times_size));
     write_python(stream, page);
     write_provenance(stream, page);
     fprintf(stream, "</main><script>%s</script></body></html>\n", report_script);

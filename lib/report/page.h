@@ -11,7 +11,8 @@
 #include "base/error.h"
 #include "formats/dataset.h"
 #include "formats/slp.h"
-#include "report/scores.h"
+#include "formats/scores.h"
+#include "report/training.h"
 
 struct page {
     const char *title;               /* or NULL: the name of the file */
@@ -21,8 +22,14 @@ struct page {
     const struct dataset *real; /* what it stands for, of the same shape and classes, or NULL */
     size_t real_bytes;
     const struct shapelet_pool *pool; /* or NULL */
-    const struct scores *scores;      /* of students */
+    const struct dataset *searched;   /* that the pool was found in, or NULL */
+    /* Of students.  In "MODEL: NAME" the first part is a heading over the bars of that model. */
+    const struct scores *scores;
     size_t score_count;
+    const struct report_curve *curves;
+    size_t curve_count;
+    const char *times; /* a log of commands, or NULL */
+    size_t times_size;
 };
 
 struct error *page_write(FILE *stream, const struct page *page) MUST_CHECK;

@@ -21,7 +21,7 @@ static const char *const report_style[] = {
     "h1{font-size:1.9rem;line-height:1.2;margin:0 0 4px;overflow-wrap:anywhere}"
     "h2{font-size:1.25rem;margin:44px 0 6px}p{margin:4px 0 "
     "14px;color:var(--soft);max-width:70ch}\n",
-    ".tiles{display:grid;grid-template-columns:repeat(auto-fit,minmax(150px,1fr));gap:12px;margin:"
+    ".tiles{display:grid;grid-template-columns:repeat(auto-fit,minmax(136px,1fr));gap:12px;margin:"
     "22px 0}"
     ".tile{background:var(--card);border:1px solid var(--line);border-radius:10px;padding:12px "
     "16px}"
@@ -74,7 +74,8 @@ static const char *const report_style[] = {
     ".matrix td.miss{background:color-mix(in srgb,var(--c1) calc(var(--s)*100%),var(--card))}"
     ".matrix th{font-weight:400;max-width:11ch;padding:2px 8px 2px "
     "0;overflow:hidden;text-overflow:ellipsis;"
-    "white-space:nowrap}.matrix thead th{text-align:center;padding:0 2px 4px;max-width:4.5ch}\n",
+    "white-space:nowrap}.matrix thead th{text-align:center;padding:0 2px "
+    "4px;max-width:4.5ch}.matrix.few thead th{max-width:14ch}\n",
     ".points{display:block;width:100%;max-width:760px;aspect-ratio:4/"
     "3;background:var(--card);border:1px solid var(--line);"
     "border-radius:10px}.points circle{fill:currentColor;opacity:.45}.points "
@@ -85,12 +86,17 @@ static const char *const report_style[] = {
     "font:13px/1.5 "
     "ui-monospace,SFMono-Regular,Menlo,Consolas,monospace;white-space:pre-wrap;overflow-wrap:"
     "anywhere}\n",
+    "pre.code{white-space:pre;overflow-wrap:normal}\n",
+    ".panels.large{grid-template-columns:repeat(auto-fill,minmax(220px,1fr))}.panel svg.tall{"
+    "height:130px}.scores .model{grid-column:1/-1;font-weight:600;margin-top:6px}\n",
     ".dim{opacity:.08!important}details>summary{cursor:pointer;color:var(--accent);padding:8px "
     "0}\n",
     "@media (max-width:560px){main{padding:20px 14px "
     "40px}h1{font-size:1.5rem}.class{grid-template-columns:1fr;gap:6px}"
-    ".panels{grid-template-columns:repeat(auto-fill,minmax(96px,1fr))}.tile b{font-size:1.2rem}"
-    ".tiles{grid-template-columns:1fr 1fr}.scores{grid-template-columns:1fr max-content}.scores "
+    ".panels{grid-template-columns:repeat(auto-fill,minmax(96px,1fr))}.panels.large{"
+    "grid-template-columns:1fr}.tile b{font-size:1.2rem}"
+    ".tiles{grid-template-columns:1fr 1fr}.scores{grid-template-columns:1fr "
+    "max-content;grid-auto-flow:dense}.scores "
     ".track{grid-column:1/-1;"
     "grid-row:auto;order:0}}\n",
     "@media "

@@ -243,9 +243,10 @@ static struct error *worker_make(const struct search *search, struct search_work
     worker->bin_of = malloc(count);
     worker->unknown = malloc(classes * sizeof *worker->unknown);
     worker->found = malloc(search->all_candidates * sizeof *worker->found);
-    worker->apart = malloc(search->all_candidates * sizeof *worker->apart);
+    worker->separate = malloc(search->all_candidates * sizeof *worker->separate);
     if (!worker->table || !worker->histogram || !worker->bins || !worker->likely || !worker->keep ||
-        !worker->cells || !worker->bin_of || !worker->unknown || !worker->found || !worker->apart)
+        !worker->cells || !worker->bin_of || !worker->unknown || !worker->found ||
+        !worker->separate)
         return error_memory("the distances of the candidates of a series");
     return NULL;
 }
@@ -266,7 +267,7 @@ static void worker_free(const struct search *search, struct search_worker *worke
     free(worker->bin_of);
     free(worker->unknown);
     free(worker->found);
-    free(worker->apart);
+    free(worker->separate);
 }
 
 static struct error *set_labellings(struct search *search, const size_t *counts)
@@ -378,8 +379,8 @@ static void search_free(struct search *search)
 
 /* ---- Channels and the pool ---- */
 
-static struct error *search_channel(struct search *search, size_t channel, struct found *chosen,
-                                    size_t *count)
+static struct error *search_channel(struct search *search, size_t channel,
+                                    struct scored_candidate *chosen, size_t *count)
 {
     struct select_measure measure = {.dataset = search->dataset,
                                      .window = search->options->window,
@@ -401,7 +402,7 @@ static struct error *search_channel(struct search *search, size_t channel, struc
     return select_final(&search->plan, search->lists, &measure, chosen, count);
 }
 
-static struct error *make_pool(const struct search *search, const struct found *chosen,
+static struct error *make_pool(const struct search *search, const struct scored_candidate *chosen,
                                size_t count, struct shapelet_pool *pool)
 {
     const struct dataset *dataset = search->dataset;
@@ -418,7 +419,7 @@ static struct error *make_pool(const struct search *search, const struct found *
     pool->length_normalised = search->options->length_normalised;
     next = pool->values;
     for (size_t i = 0; i < count; i++) {
-        const struct found *found = &chosen[i];
+        const struct scored_candidate *found = &chosen[i];
         const float *series = dataset_series(dataset, found->source, found->channel);
         size_t window = search->options->window;
 
@@ -442,7 +443,7 @@ static struct error *search_all(struct search *search, struct shapelet_pool *poo
 {
     size_t channels = search->dataset->channels, k = search->plan.k, count = 0, room;
     struct error *error = NULL;
-    struct found *chosen;
+    struct scored_candidate *chosen;
 
     if (__builtin_mul_overflow(channels, k, &room) || !(chosen = calloc(room, sizeof *chosen)))
         return error_memory("the pool");

@@ -6,24 +6,19 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/size.h"
 #include "shapelets/distance_internal.h"
 
-enum { ALIGNMENT = 64, SCRATCH_ALIGNMENT = 1 << 16, SAMPLE = 4096 };
+enum { ALIGNMENT = 64, SAMPLE = 4096 };
 
-/* Aligned, and free of size overflow.  NULL if there is no memory. */
-static void *allocate_aligned(size_t alignment, size_t count, size_t item)
+/* Aligned for whole vectors.  NULL if there is no memory, or the size overflows. */
+static void *allocate(size_t count, size_t item)
 {
     size_t bytes;
 
-    if (__builtin_mul_overflow(count ? count : 1, item, &bytes) || bytes > SIZE_MAX - alignment)
+    if (__builtin_mul_overflow(count ? count : 1, item, &bytes) || bytes > SIZE_MAX - ALIGNMENT)
         return NULL;
-    return aligned_alloc(alignment, (bytes + alignment - 1) / alignment * alignment);
-}
-
-/* Aligned for whole vectors. */
-static void *allocate(size_t count, size_t item)
-{
-    return allocate_aligned(ALIGNMENT, count, item);
+    return aligned_alloc(ALIGNMENT, size_round_up(bytes, ALIGNMENT));
 }
 
 struct error *series_blocks_make(const struct dataset *dataset, size_t channel, const size_t *order,
@@ -197,10 +192,8 @@ struct error *distance_scratch_make(const struct candidates *most, struct distan
         steps *= 2;
     scratch->sum_mask = steps - 1;
     scratch->doubt = 0;
-    /* One piece of neighbouring pages, which get in each other's way in the caches less often than
-     * two at random addresses. */
-    scratch->sums = allocate_aligned(SCRATCH_ALIGNMENT, steps * DISTANCE_MOST_SHIFTS + most->count,
-                                     DISTANCE_LANES * sizeof(double));
+    scratch->sums =
+        allocate(steps * DISTANCE_MOST_SHIFTS + most->count, DISTANCE_LANES * sizeof(double));
     if (!scratch->sums)
         return error_memory("running sums");
     scratch->least = scratch->sums + steps * DISTANCE_MOST_SHIFTS * DISTANCE_LANES;

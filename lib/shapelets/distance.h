@@ -13,7 +13,7 @@
  * are kept in double: a squared distance is off by about 1e-7 of itself and 1e-16 of the whole sum,
  * so that the cancellation that float sums would suffer stays out of sight.  Where a few values are
  * larger than all others by orders of magnitude, even that is too much (distance_doubt): squares
- * that may suffer are summed up anew, each on its own.  As the squares are exact, every instruction
+ * that may suffer are summed again, each on its own.  As the squares are exact, every instruction
  * set gives the same bits, with or without fused multiply-add.
  *
  * Where all starts and lengths are multiples of some steps, running sums are needed only there: the
@@ -32,8 +32,8 @@
 
 enum { DISTANCE_LANES = 8 };
 
-/* One channel of a set, eight series interleaved: value t of series 8 b + lane is at
- * values[(b * length + t) * 8 + lane].  Lanes after the last series repeat it. */
+/* One channel of a dataset, eight series interleaved: value t of series 8 b + lane is at values[(b
+ * * length + t) * 8 + lane].  Lanes after the last series repeat it. */
 struct series_blocks {
     size_t count;  /* series */
     size_t length; /* steps */

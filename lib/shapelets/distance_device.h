@@ -12,8 +12,8 @@ struct distance_device {
     void *(*series_open)(const struct series_blocks *blocks);
     void (*series_close)(void *series);
 
-    /* What one thread needs to measure up to so many candidates against up to most_blocks blocks of
-     * such series at a time; NULL when there is no memory left. */
+    /* What one thread needs to measure up to most_candidates candidates against up to most_blocks
+     * blocks of such series at a time; NULL when there is no memory left. */
     void *(*worker_open)(const struct candidates *most, size_t most_blocks);
     void (*worker_close)(void *worker);
 

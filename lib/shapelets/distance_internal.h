@@ -1,4 +1,4 @@
-/* What distance.c asks of the kernels, one set for each instruction set. */
+/* The kernels that distance.c calls, one table for each instruction set. */
 #ifndef SC_SHAPELETS_DISTANCE_INTERNAL_H
 #define SC_SHAPELETS_DISTANCE_INTERNAL_H
 

@@ -9,11 +9,11 @@
  * the running sums of all its shifts in registers, stores them in a ring that remembers as many
  * steps as the longest candidate has, and settles the candidates that end at t: old sums are loaded
  * once, subtracted and the least kept.  At the edges, where some of the shifts are outside of the
- * other series, old sums of -OUTSIDE and, behind the end, new ones of +OUTSIDE make every such
+ * other series, old sums of -OUTSIDE and, past the end, new ones of +OUTSIDE make every such
  * difference huge.
  *
- * With a grain of more than one step everything happens every so many steps only; a grain that is
- * not inside as a whole is none. */
+ * With a grain of more than one step all of this happens once per grain; a grain that is only
+ * partly inside does not count. */
 #include <float.h>
 #include <math.h>
 #include <string.h>
@@ -65,9 +65,9 @@ INLINE void walk(const struct distance_pass *pass, size_t t, int shifts, int edg
 INLINE void add_grain(const float *source, const float *values, int grain, octet *sum)
 {
     for (int i = 0; i < grain; i++) {
-        octet apart = source[i] - *(const octet *)(values + i * DISTANCE_LANES);
+        octet difference = source[i] - *(const octet *)(values + i * DISTANCE_LANES);
 
-        *sum += rounded(apart * apart);
+        *sum += rounded(difference * difference);
     }
 }
 

@@ -1,16 +1,15 @@
-/* Choosing for what the pool does not tell apart yet.
+/* Choosing shapelets for the classes that the pool does not separate yet.
  *
- * Each candidate is taken as the yes/no question that its best split asks of a series.  The answers
- * to the questions in the pool give each series a probability of its own class (naive Bayes with
- * Laplace's correction); one minus that is what is still to be learned about it and becomes its
- * weight, scaled so that all classes weigh the same at the start.  The next shapelet is the one
- * with the largest information gain under these weights, for telling all classes apart: also where
- * the candidates were scored for telling one from the rest, since the pool is for all.
+ * Each candidate is a yes/no feature of a series: its best split.  The features of the pool give
+ * each series a probability of its own class (naive Bayes with Laplace's correction); one minus
+ * that becomes its weight, scaled so that all classes weigh the same at the start.  The next
+ * shapelet is the one with the largest information gain under these weights over all classes, even
+ * where candidates were scored for one class against the rest, since the pool serves all classes.
  *
  * Refused are candidates that overlap a chosen one in the same series; those of a class that has
- * its share of the pool; and near-copies, whose answers agree with a chosen one's (or its opposite)
- * on more than 95 % of the series.  When nothing else is left, nearer copies are let in, up to 98
- * %, then any; and then classes beyond their share. */
+ * its share of the pool; and near-copies, whose features agree with a chosen one's (or its
+ * opposite) on more than 95 % of the series.  When nothing else is left, nearer copies are
+ * accepted, up to 98 %, then any; and then classes beyond their share. */
 #include "shapelets/select.h"
 
 #include <math.h>
@@ -22,22 +21,22 @@
 
 enum { SERIES_AT_ONCE = 256 };
 
-/* Shares of equal answers up to which a candidate is no copy; each when the one before gives none.
- */
+/* Shares of equal features up to which a candidate is not a copy; the next is used when no
+ * candidate is left. */
 static const double limits[] = {0.95, 0.98, 1};
 
 enum { LIMITS = sizeof limits / sizeof *limits };
 
 struct diverse {
     const struct dataset *dataset;
-    const struct found *candidates;
+    const struct scored_candidate *candidates;
     size_t candidate_count;
     size_t share;      /* the most shapelets of a class, as long as others have candidates */
     size_t *taken;     /* (V,) shapelets of each class */
     size_t words;      /* of 64 answers */
     uint64_t *answers; /* (candidates, words): bit i is set if series i is on the near side */
     double *weights;   /* (N,) */
-    double *log_odds;  /* (N, V): log of prior and answers so far */
+    double *log_odds;  /* (N, V): log of prior and features so far */
     size_t *counts;    /* (V,) series */
     double *scores;    /* (candidates,) */
     double *likeness;  /* (candidates,) largest share of equal answers with a chosen one */
@@ -62,7 +61,7 @@ static struct error *candidate_pool(const struct diverse *diverse, struct shapel
     pool->channels = diverse->dataset->channels;
     next = pool->values;
     for (size_t c = 0; c < diverse->candidate_count; c++) {
-        const struct found *found = &diverse->candidates[c];
+        const struct scored_candidate *found = &diverse->candidates[c];
 
         memcpy(next, dataset_series(diverse->dataset, found->source, found->channel) + found->start,
                found->length * sizeof *next);
@@ -79,7 +78,7 @@ static struct error *candidate_pool(const struct diverse *diverse, struct shapel
 static struct error *ask(struct diverse *diverse, const struct shapelet_pool *pool, size_t window)
 {
     const struct dataset *dataset = diverse->dataset;
-    size_t size = dataset->channels * dataset->length;
+    size_t size = dataset_series_size(dataset);
     struct transform transform;
     float *features;
 
@@ -132,7 +131,7 @@ static void score_candidate(void *context, size_t c, unsigned worker)
     diverse->scores[c] = gain + xlogx(near + far) - xlogx(near) - xlogx(far);
 }
 
-/* What the answers so far leave open about each series. */
+/* The weights of the series: one minus the probability of their own class. */
 static void weigh_series(struct diverse *diverse)
 {
     const struct dataset *dataset = diverse->dataset;
@@ -200,7 +199,7 @@ static size_t best_candidate(const struct diverse *diverse, double limit)
     return best;
 }
 
-static size_t choose(struct diverse *diverse, size_t k, struct found *chosen)
+static size_t choose(struct diverse *diverse, size_t k, struct scored_candidate *chosen)
 {
     size_t count = 0, limit = 0;
 
@@ -258,9 +257,9 @@ static struct error *diverse_make(struct diverse *diverse, size_t k)
     return NULL;
 }
 
-struct error *select_diverse(const struct found *candidates, size_t candidate_count, size_t k,
-                             const struct select_measure *measure, struct found *chosen,
-                             size_t *count)
+struct error *select_diverse(const struct scored_candidate *candidates, size_t candidate_count,
+                             size_t k, const struct select_measure *measure,
+                             struct scored_candidate *chosen, size_t *count)
 {
     struct diverse diverse = {
         .dataset = measure->dataset, .candidates = candidates, .candidate_count = candidate_count};

@@ -8,7 +8,7 @@
 
 enum { MOST_LENGTHS = 100000 };
 
-/* A positive number at *text, which is moved behind it. */
+/* A positive number at *text, which is moved past it. */
 static bool parse_number(const char **text, size_t *number)
 {
     unsigned long long value;

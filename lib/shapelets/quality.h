@@ -1,4 +1,4 @@
-/* Measures of how well the distances to a candidate tell the classes apart.
+/* Measures of how well the distances to a candidate separate the classes.
  *
  * A new measure is one file, quality_X.c, that defines quality_X, and its row in SLP_QUALITIES
  * (formats/slp.h), which gives it a name and a number in files. */
@@ -13,7 +13,7 @@
 #include "base/error.h"
 #include "formats/slp.h"
 
-/* What is to be told apart.  Class v of the series is class v of the labelling or, for one class
+/* The classes to separate.  Class v of the series is class v of the labelling or, for one class
  * against the rest, 0 if it is that class and 1 if not. */
 struct labelling {
     size_t classes;

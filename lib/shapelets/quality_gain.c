@@ -43,7 +43,7 @@ static double gain_of_counts(const struct labelling *labelling, const size_t *ne
 }
 
 /* The most that the term of a class can be when its count lies in low..high: the term is convex and
- * symmetric, so that the end counts that is farther from the middle. */
+ * symmetric, so that its maximum is at the end farther from the middle. */
 static inline double class_bound(const struct labelling *labelling, size_t v, size_t low,
                                  size_t high)
 {
@@ -80,7 +80,7 @@ static double bound_in(const struct labelling *labelling, const struct quality_b
 }
 
 /* The bins that have any series, and how many; the last one if none has.  Between two of them no
- * split is better than in the bins beside it. */
+ * split is better than in the neighbouring bins. */
 static size_t used_bins(const struct labelling *labelling, const struct quality_bins *bins,
                         uint32_t *members, uint8_t *used)
 {
@@ -205,7 +205,7 @@ struct quality_split gain_best_split(const struct labelling *labelling,
 {
     const uint64_t *items = sorted->items;
     size_t count = sorted->count, best = count, below = 0, *near = scratch->near;
-    /* Sums of rounded terms: differences this small are none. */
+    /* Sums of rounded terms: differences this small count as 0. */
     double slack = 1e-10 * (double)labelling->total, best_sum = slack, sum = labelling->base;
 
     for (size_t v = 0; v < labelling->classes; v++) {

@@ -31,10 +31,10 @@ static float chi_squared(const struct labelling *labelling, const struct quality
         return 0;
     for (size_t v = 0; v < labelling->classes; v++) {
         double count = (double)labelling->totals[v], expected = count * all / n;
-        double apart = (above[v] - expected) * (above[v] - expected);
+        double square = (above[v] - expected) * (above[v] - expected);
 
         if (labelling->totals[v])
-            sum += apart / expected + apart / (count - expected);
+            sum += square / expected + square / (count - expected);
     }
     return (float)sum;
 }

@@ -91,14 +91,15 @@ static void count_unknown(const struct search *search, const struct batch *batch
     worker->blind = search->quality->bounds->blind(labelling, worker->unknown);
 }
 
-static struct found describe(const struct search *search, const struct candidates *candidates,
-                             size_t c, size_t source)
+static struct scored_candidate describe(const struct search *search,
+                                        const struct candidates *candidates, size_t c,
+                                        size_t source)
 {
-    return (struct found){.channel = (uint32_t)search->channel,
-                          .start = candidates->start[c],
-                          .length = candidates->length[c],
-                          .label = search->dataset->y[source],
-                          .source = source};
+    return (struct scored_candidate){.channel = (uint32_t)search->channel,
+                                     .start = candidates->start[c],
+                                     .length = candidates->length[c],
+                                     .label = search->dataset->y[source],
+                                     .source = source};
 }
 
 /* The quality that candidate c of those kept needs to have a chance: a little less than that of the
@@ -106,7 +107,7 @@ static struct found describe(const struct search *search, const struct candidate
 static double needed_quality(const struct search *search, const struct search_worker *worker,
                              size_t c)
 {
-    struct found candidate = describe(search, &worker->kept, c, worker->source);
+    struct scored_candidate candidate = describe(search, &worker->kept, c, worker->source);
     double entry = atomic_load_explicit(&search->entry[select_list(&search->plan, &candidate)],
                                         memory_order_relaxed);
 
@@ -183,7 +184,7 @@ static void score(const struct search *search, struct search_worker *worker)
     const struct candidates *kept = &worker->kept;
 
     for (size_t c = 0; c < kept->count; c++) {
-        struct found *found = &worker->found[worker->found_count];
+        struct scored_candidate *found = &worker->found[worker->found_count];
         float root = sqrtf((float)kept->length[c]);
         struct quality_split split;
 
@@ -211,13 +212,13 @@ static void enter_lists(struct search *search, struct search_worker *worker)
 
         for (size_t i = 0; i < worker->found_count; i++)
             if (select_list(&search->plan, &worker->found[i]) == list)
-                worker->apart[count++] = worker->found[i];
+                worker->separate[count++] = worker->found[i];
         if (count == 0)
             continue;
-        count = found_keep_apart(worker->apart, count);
+        count = scored_keep_separate(worker->separate, count);
         pthread_mutex_lock(&search->lock);
         for (size_t i = 0; i < count; i++)
-            shortlist_add(&search->lists[list], &worker->apart[i]);
+            shortlist_add(&search->lists[list], &worker->separate[i]);
         atomic_store_explicit(&search->entry[list], shortlist_entry(&search->lists[list]),
                               memory_order_relaxed);
         pthread_mutex_unlock(&search->lock);

@@ -33,16 +33,17 @@ struct search_worker {
     struct distance_scratch distance;
     void *on_device; /* instead of it, where a device measures */
     struct quality_scratch quality;
-    float *table;                /* (candidates, stride) distances */
-    uint32_t *histogram;         /* (candidates, classes, BINS) */
-    struct bins *bins;           /* (candidates,) */
-    uint8_t *likely;             /* (candidates,) bin where the best split may be */
-    uint8_t *keep;               /* (candidates,) */
-    uint16_t *cells;             /* (series,) */
-    uint8_t *bin_of;             /* (series,) */
-    size_t *unknown;             /* (classes,) */
-    double blind;                /* the blind bound of unknown */
-    struct found *found, *apart; /* of the source, in all chunks; and those for one list */
+    float *table;                      /* (candidates, stride) distances */
+    uint32_t *histogram;               /* (candidates, classes, BINS) */
+    struct bins *bins;                 /* (candidates,) */
+    uint8_t *likely;                   /* (candidates,) bin where the best split may be */
+    uint8_t *keep;                     /* (candidates,) */
+    uint16_t *cells;                   /* (series,) */
+    uint8_t *bin_of;                   /* (series,) */
+    size_t *unknown;                   /* (classes,) */
+    double blind;                      /* the blind bound of unknown */
+    struct scored_candidate *found;    /* of the source, in all chunks */
+    struct scored_candidate *separate; /* those for one list that do not overlap */
     size_t found_count;
     struct discover_report report;
 };
@@ -62,7 +63,7 @@ struct search {
     struct run *runs;
     struct batch *batches;
     size_t batch_count;
-    struct candidates *chunks; /* all candidates of a series, so many starts at a time */
+    struct candidates *chunks; /* all candidates of a series, some starts at a time */
     size_t chunk_count;
     size_t most_candidates; /* of a chunk */
     size_t all_candidates;  /* of a series */

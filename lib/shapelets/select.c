@@ -11,9 +11,9 @@
 
 enum { ZONES = 8, RESERVE = 8 };
 
-int found_compare(const void *a, const void *b)
+int scored_compare(const void *a, const void *b)
 {
-    const struct found *x = a, *y = b;
+    const struct scored_candidate *x = a, *y = b;
 
     if (x->quality != y->quality)
         return x->quality > y->quality ? -1 : 1;
@@ -26,13 +26,14 @@ int found_compare(const void *a, const void *b)
     return x->length < y->length ? -1 : x->length > y->length;
 }
 
-bool found_overlap(const struct found *a, const struct found *b)
+bool found_overlap(const struct scored_candidate *a, const struct scored_candidate *b)
 {
     return a->source == b->source && a->channel == b->channel && a->start < b->start + b->length &&
            b->start < a->start + a->length;
 }
 
-static bool overlaps_any(const struct found *candidate, const struct found *others, size_t count)
+static bool overlaps_any(const struct scored_candidate *candidate,
+                         const struct scored_candidate *others, size_t count)
 {
     for (size_t i = 0; i < count; i++)
         if (found_overlap(candidate, &others[i]))
@@ -40,11 +41,11 @@ static bool overlaps_any(const struct found *candidate, const struct found *othe
     return false;
 }
 
-size_t found_keep_apart(struct found *candidates, size_t count)
+size_t scored_keep_separate(struct scored_candidate *candidates, size_t count)
 {
     size_t kept = 0;
 
-    qsort(candidates, count, sizeof *candidates, found_compare);
+    qsort(candidates, count, sizeof *candidates, scored_compare);
     for (size_t i = 0; i < count; i++)
         if (!overlaps_any(&candidates[i], candidates, kept))
             candidates[kept++] = candidates[i];
@@ -64,11 +65,11 @@ void shortlist_free(struct shortlist *list)
     *list = (struct shortlist){0};
 }
 
-void shortlist_add(struct shortlist *list, const struct found *candidate)
+void shortlist_add(struct shortlist *list, const struct scored_candidate *candidate)
 {
     size_t at = list->count;
 
-    while (at > 0 && found_compare(candidate, &list->items[at - 1]) < 0)
+    while (at > 0 && scored_compare(candidate, &list->items[at - 1]) < 0)
         at--;
     if (at == list->capacity)
         return;
@@ -116,7 +117,7 @@ struct select_plan select_plan(enum selection selection, size_t k, const size_t 
     return plan;
 }
 
-size_t select_list(const struct select_plan *plan, const struct found *candidate)
+size_t select_list(const struct select_plan *plan, const struct scored_candidate *candidate)
 {
     size_t middle = candidate->start + candidate->length / 2;
 
@@ -132,7 +133,8 @@ void select_lists(const struct select_plan *plan, int32_t label, size_t *first, 
 }
 
 /* Round after round, each class's best that is left, the best of them first. */
-static size_t deal(const struct shortlist *lists, size_t classes, size_t k, struct found *chosen)
+static size_t deal(const struct shortlist *lists, size_t classes, size_t k,
+                   struct scored_candidate *chosen)
 {
     size_t count = 0;
 
@@ -147,7 +149,7 @@ static size_t deal(const struct shortlist *lists, size_t classes, size_t k, stru
             /* Insert in order among this round's, which may push the last one out of the pool. */
             size_t at = count;
 
-            while (at > first && found_compare(&lists[v].items[round], &chosen[at - 1]) < 0)
+            while (at > first && scored_compare(&lists[v].items[round], &chosen[at - 1]) < 0)
                 at--;
             if (at == k)
                 continue;
@@ -161,11 +163,11 @@ static size_t deal(const struct shortlist *lists, size_t classes, size_t k, stru
 }
 
 /* All lists in one, sorted. */
-static struct found *gather(const struct select_plan *plan, const struct shortlist *lists,
-                            size_t *total)
+static struct scored_candidate *gather(const struct select_plan *plan,
+                                       const struct shortlist *lists, size_t *total)
 {
     size_t filled = 0;
-    struct found *all;
+    struct scored_candidate *all;
 
     *total = 0;
     for (size_t i = 0; i < plan->lists; i++)
@@ -176,16 +178,16 @@ static struct found *gather(const struct select_plan *plan, const struct shortli
     for (size_t i = 0; i < plan->lists; i++)
         for (size_t j = 0; j < lists[i].count; j++)
             all[filled++] = lists[i].items[j];
-    qsort(all, *total, sizeof *all, found_compare);
+    qsort(all, *total, sizeof *all, scored_compare);
     return all;
 }
 
 struct error *select_final(const struct select_plan *plan, const struct shortlist *lists,
-                           const struct select_measure *measure, struct found *chosen,
+                           const struct select_measure *measure, struct scored_candidate *chosen,
                            size_t *count)
 {
     struct error *error;
-    struct found *all;
+    struct scored_candidate *all;
     size_t total;
 
     switch (plan->selection) {
@@ -195,7 +197,7 @@ struct error *select_final(const struct select_plan *plan, const struct shortlis
         return NULL;
     case SELECT_CLASS:
         *count = deal(lists, plan->classes, plan->k, chosen);
-        qsort(chosen, *count, sizeof *chosen, found_compare);
+        qsort(chosen, *count, sizeof *chosen, scored_compare);
         return NULL;
     case SELECT_DIVERSE:
         break;

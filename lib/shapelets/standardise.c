@@ -1,5 +1,5 @@
-/* Distances are summed up here once more, in double precision and plain order: those of the
- * transform depend on the machine in their last bits, and a pool must not. */
+/* Distances are summed up here again, in double precision and plain order: those of the transform
+ * depend on the machine in their last bits, and a pool must not. */
 #include "shapelets/standardise.h"
 
 #include <float.h>
@@ -7,45 +7,28 @@
 #include <stdlib.h>
 
 #include "base/parallel.h"
-#include "shapelets/transform.h"
+#include "shapelets/transform_internal.h"
 
 static const double weight = 512;
 
 struct measure {
     const struct transform *transform; /* where each shapelet is tried */
-    const struct dataset *set;
+    const struct dataset *dataset;
     double *distances; /* (N, K) */
 };
-
-static double least_square(const struct transform_shapelet *shapelet, const float *x)
-{
-    double least = INFINITY;
-
-    for (size_t place = shapelet->low; place < shapelet->low + shapelet->places; place++) {
-        double square = 0;
-
-        for (size_t t = 0; t < shapelet->length && square < least; t++) {
-            double difference = (double)x[place + t] - shapelet->values[t];
-
-            square += difference * difference;
-        }
-        if (square < least)
-            least = square;
-    }
-    return least;
-}
 
 static void measure_series(void *context, size_t i, unsigned worker)
 {
     const struct measure *measure = context;
     const struct transform *transform = measure->transform;
-    const struct dataset *set = measure->set;
+    const struct dataset *dataset = measure->dataset;
 
     (void)worker;
     for (size_t k = 0; k < transform->count; k++) {
         const struct transform_shapelet *shapelet = &transform->shapelets[k];
+        size_t place;
         double square =
-            least_square(shapelet, set->x + (i * set->channels + shapelet->channel) * set->length);
+            transform_least_square(shapelet, dataset_series(dataset, i, shapelet->channel), &place);
 
         if (transform->length_normalised)
             square /= (double)shapelet->length;
@@ -83,24 +66,24 @@ static struct error *set_scaling(const double *distances, size_t count, size_t s
     return NULL;
 }
 
-struct error *pool_standardise(struct shapelet_pool *pool, const struct dataset *set)
+struct error *pool_standardise(struct shapelet_pool *pool, const struct dataset *dataset)
 {
     struct transform transform;
-    struct measure measure = {.transform = &transform, .set = set};
+    struct measure measure = {.transform = &transform, .dataset = dataset};
     struct error *error = NULL;
 
     pool->standardised = false;
-    if (set->count == 0)
+    if (dataset->count == 0)
         return error_make("no series to standardise distances by");
-    TRY(transform_make(pool, set->channels, set->length, TRANSFORM_AS_FOUND, &transform));
-    measure.distances = calloc(set->count, (pool->count + 1) * sizeof *measure.distances);
+    TRY(transform_make(pool, dataset->channels, dataset->length, TRANSFORM_AS_FOUND, &transform));
+    measure.distances = calloc(dataset->count, (pool->count + 1) * sizeof *measure.distances);
     if (!measure.distances) {
         transform_free(&transform);
         return error_memory("shapelet features");
     }
-    parallel_for(set->count, measure_series, &measure);
+    parallel_for(dataset->count, measure_series, &measure);
     for (size_t k = 0; !error && k < pool->count; k++)
-        error = set_scaling(measure.distances, set->count, pool->count, k, &pool->shapelets[k]);
+        error = set_scaling(measure.distances, dataset->count, pool->count, k, &pool->shapelets[k]);
     pool->standardised = !error;
     free(measure.distances);
     transform_free(&transform);

@@ -138,26 +138,26 @@ static size_t first_least(const float *values, size_t count)
     return least;
 }
 
-/* The least of the squares and where, in double: for values so large or small that their squares
- * have no place in a float. */
-static double wide_least(const float *x, const struct transform_shapelet *shapelet, size_t *least)
+double transform_least_square(const struct transform_shapelet *shapelet, const float *x,
+                              size_t *place)
 {
-    double best = INFINITY;
+    double least = INFINITY;
 
     for (size_t j = 0; j < shapelet->places; j++) {
-        double sum = 0;
+        const float *at = x + shapelet->low + j;
+        double square = 0;
 
-        for (size_t t = 0; t < shapelet->length; t++) {
-            double difference = (double)x[j + t] - (double)shapelet->values[t];
+        for (size_t t = 0; t < shapelet->length && square < least; t++) {
+            double difference = (double)at[t] - (double)shapelet->values[t];
 
-            sum += difference * difference;
+            square += difference * difference;
         }
-        if (sum < best) {
-            best = sum;
-            *least = j;
+        if (square < least) {
+            least = square;
+            *place = j;
         }
     }
-    return best;
+    return least;
 }
 
 static void forward_series(void *context, size_t i, unsigned worker)
@@ -184,7 +184,7 @@ static void forward_series(void *context, size_t i, unsigned worker)
             if (square > FLT_MAX ||
                 (square < FLT_MIN && memcmp(padded + shapelet->low + least, shapelet->values,
                                             shapelet->length * sizeof *padded) != 0))
-                square = wide_least(padded + shapelet->low, shapelet, &least);
+                square = transform_least_square(shapelet, padded, &least);
             if (transform->length_normalised)
                 square /= (double)shapelet->length;
             call->features[i * transform->count + k] =

@@ -9,10 +9,6 @@
 
 enum { QUARTERS = 4, VIEWS_OF_A_TASK = 16 };
 
-/* Logits that are this far below the largest are as good as impossible at any usual temperature;
- * codes need not tell them apart. */
-static const double widest_range = 48;
-
 /* ---- Making series ---- */
 
 struct maker {
@@ -146,54 +142,61 @@ struct error *view_make(const struct dataset *dataset, const struct view_recipe 
 
 /* ---- Labels ---- */
 
-static float largest(const float *logits, size_t classes)
+/* How far the smallest of some logits is below the largest. */
+static double range_of(const float *logits, size_t classes)
 {
-    float most = logits[0];
+    float most = logits[0], least = logits[0];
 
-    for (size_t v = 1; v < classes; v++)
+    for (size_t v = 1; v < classes; v++) {
         most = logits[v] > most ? logits[v] : most;
-    return most;
+        least = logits[v] < least ? logits[v] : least;
+    }
+    return (double)(most - least);
+}
+
+/* Soft labels become what their codes in a file stand for. */
+static struct error *round_soft(struct dataset *dataset)
+{
+    const struct dataset_views *views = &dataset->views;
+    size_t classes = dataset->classes;
+    uint8_t *row = malloc(views_row(classes, views->bits));
+
+    if (!row)
+        return error_memory("soft labels");
+    for (size_t i = 0; dataset->soft && i < dataset->count; i++) {
+        float *soft = dataset->soft + i * classes;
+
+        views_encode(soft, classes, views->bits, views->step, row);
+        views_decode(row, classes, views->bits, views->step, soft);
+    }
+    free(row);
+    return NULL;
 }
 
 struct error *view_label(struct dataset *dataset, const struct view_recipe *recipe, size_t count,
-                         const float *logits, unsigned bits)
+                         const float *logits, unsigned bits, double most)
 {
     size_t classes = dataset->classes, row_size = views_row(classes, bits);
-    double range = 0, codes = bits == 4 ? 15 : 255, step;
+    struct dataset_views *views = &dataset->views;
+    double range = 0;
 
     TRY(dataset_new_views(dataset, count, bits));
-    for (size_t i = 0; i < count; i++) {
-        float most = largest(logits + i * classes, classes);
-
-        for (size_t v = 0; v < classes; v++)
-            range = fmax(range, (double)(most - logits[i * classes + v]));
-    }
-    step = fmin(range, widest_range) / codes;
-    dataset->views.recipe = *recipe;
-    dataset->views.step = step;
-    for (size_t i = 0; i < count; i++) {
-        const float *row = logits + i * classes;
-        uint8_t *stored = dataset->views.codes + i * row_size;
-        float most = largest(row, classes);
-
-        for (size_t v = 0; v < classes; v++) {
-            double below = step > 0 ? (double)(most - row[v]) / step : 0;
-            unsigned code = (unsigned)fmin(floor(below + 0.5), codes);
-
-            if (bits == 4)
-                stored[v / 2] = (uint8_t)(stored[v / 2] | code << (v % 2 * 4));
-            else
-                stored[v] = (uint8_t)code;
-        }
-    }
-    return NULL;
+    for (size_t i = 0; i < count; i++)
+        range = fmax(range, range_of(logits + i * classes, classes));
+    for (size_t i = 0; dataset->soft && i < dataset->count; i++)
+        range = fmax(range, range_of(dataset->soft + i * classes, classes));
+    views->recipe = *recipe;
+    views->step = fmin(range, most) / (bits == 4 ? 15 : 255);
+    for (size_t i = 0; i < count; i++)
+        views_encode(logits + i * classes, classes, bits, views->step, views->codes + i * row_size);
+    return round_soft(dataset);
 }
 
 /* The soft label of a series, or one that is as good as its label. */
 static void series_logits(const struct dataset *dataset, size_t i, float *logits)
 {
     for (size_t v = 0; v < dataset->classes; v++) {
-        float sure = (size_t)dataset->y[i] == v ? 0 : (float)-widest_range;
+        float sure = (size_t)dataset->y[i] == v ? 0 : -VIEW_RANGE;
 
         logits[v] = dataset->soft ? dataset->soft[i * dataset->classes + v] : sure;
     }
@@ -212,10 +215,9 @@ void view_kept_logits(const struct dataset *dataset, const struct view_recipe *r
 void view_logits(const struct dataset *dataset, size_t m, float *logits)
 {
     const struct dataset_views *views = &dataset->views;
-    const uint8_t *row = views->codes + m * views_row(dataset->classes, views->bits);
 
-    for (size_t v = 0; v < dataset->classes; v++)
-        logits[v] = (float)(-views->step * (double)views_code(row, v, views->bits));
+    views_decode(views->codes + m * views_row(dataset->classes, views->bits), dataset->classes,
+                 views->bits, views->step, logits);
 }
 
 static int32_t most_likely(const float *logits, size_t classes)

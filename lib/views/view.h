@@ -45,9 +45,16 @@ struct error *view_recipe_parse(const char *text, struct view_recipe *recipe) MU
 struct error *view_make(const struct dataset *dataset, const struct view_recipe *recipe,
                         size_t first, size_t count, float *x) MUST_CHECK;
 
-/* Gives the dataset `count` views with these logits (count, V), rounded to codes of `bits` bits. */
+/* Logits that are this far below the largest are as good as impossible at the usual temperature of
+ * 4, and codes need not tell them apart.  The sixteen codes of 4 bits had better tell smaller
+ * differences apart (pipelines/DECISIONS.md). */
+#define VIEW_RANGE        48.0f
+#define VIEW_RANGE_4_BITS 20.0f
+
+/* Gives the dataset `count` views with these logits (count, V), rounded to codes of `bits` bits, as
+ * its soft labels are, if it has some.  Codes reach down to `most` below the largest logit. */
 struct error *view_label(struct dataset *dataset, const struct view_recipe *recipe, size_t count,
-                         const float *logits, unsigned bits) MUST_CHECK;
+                         const float *logits, unsigned bits, double most) MUST_CHECK;
 
 /* The logits of views whose class does not change (mix and cut are 0): those of the series that
  * each is made from, or, for series without soft labels, 0 for its class and far less for the

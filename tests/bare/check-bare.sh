@@ -5,6 +5,7 @@
 #   BARE_DEBIANS  the releases: bookworm trixie
 #   BARE_REV      what is cloned: HEAD
 #   BARE_RUNS     root-j2 root user-j2 user: as whom, and with which -j.  Each has a root of its own.
+#                 try: only whether the root can be entered and reaches its packages.
 #
 # An ordinary user must be told the one command to run as root; after it, make must do without root.
 # What was printed is kept in BUILD/bare/logs.  Ends with a table and "N passed, N failed".
@@ -146,6 +147,10 @@ run_in() {
     local -a jobs=()
     local -A commands=()
     make_root "$debian"
+    if [ "$run" = try ]; then
+        step "$debian" "$run" 'root: apt-get update' in_root root '' apt-get --error-on=any update
+        return
+    fi
     case $run in *-j*) jobs=("-j${run#*-j}") ;; esac
 
     # Nothing is installed yet.

@@ -2,7 +2,7 @@
 # How long synthesis takes: ElectricDevices (1 x 96, 7 classes), one series per class, 2000 steps,
 # beside the paper's time on a V100 and beside a loop of the same computation in PyTorch; then
 # against the number of series per class and the length of the series; then all stages from the raw files
-# of each set to a condensed set, with the settings of the main table.
+# of each dataset to a condensed one, with the settings of the main table.
 #     tests/bench/condense.sh BUILD
 # sc-synth is timed as a whole process, reading and writing included; of PyTorch only the loop.
 set -eu

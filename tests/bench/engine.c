@@ -2,7 +2,7 @@
  * paper's 3x32 network on the shapes of its seven datasets, training steps and products of the
  * other families of networks on one of them, and the matrix product of OpenBLAS beside them.
  *
- *     engine THREADS [JOB]
+ *     engine THREADS [JOB [FAMILY]]
  *
  * Prints lines "job dataset threads value unit"; value is the best of several runs. */
 #include <cblas.h>
@@ -184,12 +184,12 @@ static void synthesis_step(struct job *job)
     struct matching matching = {0.01, 10.0, false};
     struct forward forward = forward_of(job);
     const float *logits;
-    double apart;
+    double distance;
 
     forward.statistics = true;
     logits = pass_forward(job->pass, &forward);
     loss_value(&loss, job->batch, job->classes, logits, &targets, job->dlogits, NULL);
-    pass_match(job->pass, &matching, &apart);
+    pass_match(job->pass, &matching, &distance);
     pass_backward(job->pass, &(struct backward){.logits = job->dlogits, .x = job->dx});
     optimiser_step(&job->optimiser, 1e-3, job->dx, job->x);
     job->same = true;
@@ -275,6 +275,7 @@ static void run_training(size_t shape, const char *threads)
 
 static void run_family(const char *family, const char *text, const char *threads)
 {
+    static const size_t few[] = {6, 30};
     struct optimiser_options options = optimiser_defaults(OPTIMISER_ADAMW);
     struct job job;
     double seconds;
@@ -286,6 +287,14 @@ static void run_family(const char *family, const char *text, const char *threads
     report("family-gflops", family, threads, FAMILY_BATCH * flops(job.network) / seconds * 1e-9);
     report("family-product", family, threads, FAMILY_BATCH / time_of(&job, product_step));
     tear_down(&job);
+    for (size_t i = 0; i < sizeof few / sizeof few[0]; i++) {
+        char name[32];
+
+        snprintf(name, sizeof name, "family-%zu", few[i]);
+        set_up(&job, text, FAMILY_SHAPE, few[i], PASS_BACKWARD, &options, false);
+        report(name, family, threads, (double)few[i] / time_of(&job, train_step));
+        tear_down(&job);
+    }
 }
 
 static void run_synthesis(size_t shape, const char *threads)
@@ -312,7 +321,7 @@ static void run_products(size_t shape, const char *threads)
     tear_down(&job);
 }
 
-/* What condensation does over and over: the few series of a condensed set as one batch.
+/* What condensation does over and over: the few series of a condensed dataset as one batch.
  * Microseconds of a gradient, and of one with a product with the Hessian. */
 static void run_small(const char *threads)
 {
@@ -356,6 +365,7 @@ static void run_sgemm(const char *threads)
 int main(int argc, char **argv)
 {
     const char *threads = argc > 1 ? argv[1] : "1", *job = argc > 2 ? argv[2] : "";
+    const char *family = argc > 3 ? argv[3] : "";
     struct rusage usage;
 
     parallel_set_threads((unsigned)atoi(threads));
@@ -366,7 +376,8 @@ int main(int argc, char **argv)
     if (!*job || strcmp(job, "small") == 0)
         run_small(threads);
     for (size_t i = 0; i < sizeof families / sizeof families[0]; i++)
-        if (!*job || strcmp(job, "family") == 0)
+        if ((!*job || strcmp(job, "family") == 0) &&
+            (!*family || strcmp(family, families[i].name) == 0))
             run_family(families[i].name, families[i].text, threads);
     for (size_t shape = 0; shape < SHAPES; shape++) {
         if (!*job || strcmp(job, "train") == 0)

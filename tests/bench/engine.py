@@ -1,4 +1,4 @@
-"""The jobs of engine.c with PyTorch: the same lines."""
+"""The jobs of engine.c with PyTorch: the same arguments and lines."""
 import os
 import resource
 import sys
@@ -20,7 +20,7 @@ SHAPES = {"FacesUCR": (1, 131, 14), "TwoPatterns": (1, 128, 4), "HAR": (9, 128, 
 BATCH, RUNS, FEWEST_RUNS = 256, 40, 4
 FAMILIES, FAMILY_BATCH = ("cnn", "fcn", "resnet", "inception", "tcn", "mlp"), 64
 threads = int(sys.argv[1])
-jobs = sys.argv[2:] or ["train", "synthesis", "product", "small", "family"]
+jobs = sys.argv[2:3] or ["train", "synthesis", "product", "small", "family"]
 torch.set_num_threads(threads)
 torch.manual_seed(1)
 
@@ -145,13 +145,15 @@ def fast_attention(fast):
 def family():
     channels, length, classes = shape = SHAPES["HAR"]
     sequences = sequence_networks()
-    for kind in (*FAMILIES, *sequences):
+    for kind in sys.argv[3:] or (*FAMILIES, *sequences):
         def make():
             if kind in sequences:
                 return sequences[kind]()
             return torch_teacher.Network(f"{kind} channels={channels} length={length} classes={classes}")
         fast_attention(True)
-        report("family", kind, FAMILY_BATCH / time_of(train_step(make(), *shape, FAMILY_BATCH)))
+        for batch in (FAMILY_BATCH, 6, 30):
+            report("family" if batch == FAMILY_BATCH else f"family-{batch}", kind,
+                   batch / time_of(train_step(make(), *shape, batch)))
         fast_attention(False)
         report("family-product", kind,
                FAMILY_BATCH / time_of(product_step(make(), *shape, FAMILY_BATCH, True)))

@@ -1,11 +1,11 @@
 #!/bin/sh
 # The network engine beside PyTorch: training steps (3x32 network, batch 256), synthesis steps (batch =
 # classes, gradient to the series, statistics matched) and second-order products, on the shapes of the
-# seven datasets of the paper, gradients and products of the few series of a condensed set, and training
-# steps and products of the other families of networks (HAR, batch 64), with one and two threads pinned
+# seven datasets of the paper, gradients and products of the few series of a condensed dataset, and training
+# steps and products of the other families of networks (HAR, batches of 64, 6 and 30), with one and two threads pinned
 # alike.  PyTorch's columns need a python3
 # (or PYTHON=...) that has torch; without it they are empty.
-#     make bench-engine THREADS="1 2" PYTHON=python3 [JOB=family]
+#     make bench-engine THREADS="1 2" PYTHON=python3 [JOB=family, JOB="family mlp"]
 set -eu
 build=$1
 here=$(dirname "$0")
@@ -20,7 +20,7 @@ fi
 for threads in ${THREADS:-1 2}; do
     cores=0
     [ "$threads" = 1 ] || cores=0-$((threads - 1))
-    # shellcheck disable=SC2086 # one job, or nothing
+    # shellcheck disable=SC2086 # a job and a family, or nothing
     taskset -c "$cores" "$build/bench/engine" "$threads" ${JOB-} >"$work/ours"
     : >"$work/torch"
     # shellcheck disable=SC2086
@@ -63,13 +63,16 @@ for threads in ${THREADS:-1 2}; do
                 printf "%-12s %8.0f us %8s | %9.0f us %8s\n", s, ours["small", s], faster("small", s),
                     ours["small-product", s], faster("small-product", s)
             }
-            printf "%-12s %11s %8s %7s %8s | %11s %8s | %15s\n", "HAR, 64", "train", "GFLOP/s",
-                "of peak", "PyTorch", "product", "PyTorch", "million mult."
+            printf "%-12s %11s %8s %7s %8s | %11s %8s | %11s %8s | %11s %8s | %15s\n", "HAR, 64",
+                "train", "GFLOP/s", "of peak", "PyTorch", "product", "PyTorch", "batch of 6", "PyTorch",
+                "batch of 30", "PyTorch", "million mult."
             for (i = 1; i <= many; i++) {
                 s = families[i]
-                printf "%-12s %11.0f %8.1f %6.0f%% %8s | %11.0f %8s | %15.1f\n", s, ours["family", s],
-                    ours["family-gflops", s], 100 * ours["family-gflops", s] / peak,
-                    ratio("family", s), ours["family-product", s], ratio("family-product", s),
+                printf "%-12s %11.0f %8.1f %6.0f%% %8s | %11.0f %8s | %11.0f %8s | %11.0f %8s | %15.1f\n",
+                    s, ours["family", s], ours["family-gflops", s],
+                    100 * ours["family-gflops", s] / peak, ratio("family", s),
+                    ours["family-product", s], ratio("family-product", s), ours["family-6", s],
+                    ratio("family-6", s), ours["family-30", s], ratio("family-30", s),
                     ours["family-work", s] / 1e6
             }
             printf "peak memory of the whole run: %.0f MB, PyTorch %.0f MB\n",

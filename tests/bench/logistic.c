@@ -1,4 +1,4 @@
-/* logistic TRAIN TEST: fits logistic regression to a set of features and prints its accuracy on
+/* logistic TRAIN TEST: fits logistic regression to a dataset of features and prints its accuracy on
  * another, in percent. */
 #include <stdio.h>
 #include <stdlib.h>

@@ -31,7 +31,7 @@ static void check(struct error *error)
 
 /* Random series, their interleaved copy, all candidates of some lengths, and room for distances. */
 struct problem {
-    struct dataset set;
+    struct dataset dataset;
     struct series_blocks blocks;
     struct candidates candidates;
     struct distance_scratch scratch;
@@ -44,12 +44,12 @@ static void make_problem(size_t steps, const size_t *lengths, size_t length_coun
     struct random_stream stream = random_stream(1, RANDOM_TEST, 0);
     size_t order[SERIES];
 
-    check(dataset_new(SERIES, 1, steps, 2, false, &problem->set));
+    check(dataset_new(SERIES, 1, steps, 2, false, &problem->dataset));
     for (size_t i = 0; i < SERIES * steps; i++)
-        problem->set.x[i] = (float)random_normal(&stream);
+        problem->dataset.x[i] = (float)random_normal(&stream);
     for (size_t i = 0; i < SERIES; i++)
         order[i] = i;
-    check(series_blocks_make(&problem->set, 0, order, &problem->blocks));
+    check(series_blocks_make(&problem->dataset, 0, order, &problem->blocks));
     check(candidates_make(steps, lengths, length_count, 1, 0, steps, &problem->candidates));
     check(distance_scratch_make(&problem->candidates, &problem->scratch));
     problem->table = calloc(problem->candidates.count, (SERIES + 16) * sizeof *problem->table);
@@ -59,7 +59,7 @@ static void make_problem(size_t steps, const size_t *lengths, size_t length_coun
 
 static void free_problem(struct problem *problem)
 {
-    dataset_free(&problem->set);
+    dataset_free(&problem->dataset);
     series_blocks_free(&problem->blocks);
     candidates_free(&problem->candidates);
     distance_scratch_free(&problem->scratch);
@@ -73,8 +73,8 @@ static double run_kernel(struct problem *problem, size_t window)
 
     for (size_t source = 0; source < SOURCES; source++)
         for (size_t b = 0; b < problem->blocks.blocks; b++)
-            distance_to_block(dataset_series(&problem->set, source, 0),
-                              problem->blocks.values + b * problem->set.length * DISTANCE_LANES,
+            distance_to_block(dataset_series(&problem->dataset, source, 0),
+                              problem->blocks.values + b * problem->dataset.length * DISTANCE_LANES,
                               &problem->candidates, window, &problem->scratch,
                               problem->table + b * DISTANCE_LANES, SERIES + 16);
     return now() - start;
@@ -95,17 +95,17 @@ static double kernel_cost(struct problem *problem, size_t window)
  * vectors: the transform, a full scan for one shapelet. */
 static double vector_cost(const struct problem *problem, size_t length)
 {
-    struct shapelet shapelet = {.values = problem->set.x, .length = (uint32_t)length};
+    struct shapelet shapelet = {.values = problem->dataset.x, .length = (uint32_t)length};
     struct shapelet_pool pool = {.count = 1, .channels = 1, .shapelets = &shapelet};
     double best = INFINITY, end = now() + 0.5;
     struct transform transform;
     float features[SERIES];
 
-    check(transform_make(&pool, 1, problem->set.length, TRANSFORM_FULL, &transform));
+    check(transform_make(&pool, 1, problem->dataset.length, TRANSFORM_FULL, &transform));
     do {
         double begin = now();
 
-        transform_forward(&transform, problem->set.x, SERIES, features, NULL);
+        transform_forward(&transform, problem->dataset.x, SERIES, features, NULL);
         best = fmin(best, now() - begin);
     } while (now() < end);
     transform_free(&transform);
@@ -130,7 +130,7 @@ static float conventional_distance(const float *s, size_t length, const float *x
 /* Nanoseconds for one candidate and one series, from a sample of candidates. */
 static double conventional_cost(const struct problem *problem, size_t length)
 {
-    size_t steps = problem->set.length;
+    size_t steps = problem->dataset.length;
     volatile float sink = 0;
     double best = INFINITY, end = now() + 0.5;
     size_t sample = 0;
@@ -139,9 +139,9 @@ static double conventional_cost(const struct problem *problem, size_t length)
         size_t start = sample * 37 % (steps - length + 1);
         double begin = now();
 
-        sink =
-            sink + conventional_distance(dataset_series(&problem->set, 0, 0) + start, length,
-                                         dataset_series(&problem->set, 1 + sample % 20, 0), steps);
+        sink = sink + conventional_distance(dataset_series(&problem->dataset, 0, 0) + start, length,
+                                            dataset_series(&problem->dataset, 1 + sample % 20, 0),
+                                            steps);
         best = fmin(best, now() - begin);
         sample++;
     } while (now() < end || sample < 5);
@@ -242,7 +242,7 @@ static void peak_table(void)
  * a series with all windows of another, |a|^2 - 2 ab + |b|^2. */
 static double product_cost(const struct problem *problem, size_t length)
 {
-    size_t steps = problem->set.length, windows = steps - length + 1;
+    size_t steps = problem->dataset.length, windows = steps - length + 1;
     float *products = calloc(windows * windows, sizeof *products);
     float *norms = calloc(2 * windows, sizeof *norms), *least = calloc(windows, sizeof *least);
     float *copies = calloc(2 * windows * length, sizeof *copies),
@@ -252,7 +252,7 @@ static double product_cost(const struct problem *problem, size_t length)
     if (!products || !norms || !least || !copies)
         check(error_memory("products"));
     do {
-        const float *a = dataset_series(&problem->set, 0, 0), *b = a + steps;
+        const float *a = dataset_series(&problem->dataset, 0, 0), *b = a + steps;
         double begin = now();
 
         for (size_t j = 0; j < windows; j++) {

@@ -474,7 +474,7 @@ cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t stream)
     return result("cudaEventRecord", !stream->capturing, cudaErrorStreamCaptureUnsupported);
 }
 
-/* Waits for what the event stands for now; it may be recorded anew before that is done. */
+/* Waits for what the event stands for now; it may be recorded again before that is done. */
 cudaError_t cudaStreamWaitEvent(cudaStream_t stream, cudaEvent_t event, unsigned flags)
 {
     fake_event now = *event;

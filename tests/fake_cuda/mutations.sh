@@ -3,7 +3,7 @@
 # Breaks the CUDA sources in one place after another (an off-by-one, a lost term, a wrong index, a
 # wait left out) and runs the tests on each: every one of them must fail.  Takes minutes; run it by
 # hand after `make check` when kernels or their tests change.  Mutants are numbered, so that a run
-# can go on where another stopped, or try some again.  Ends with how many were tried and how many
+# can continue where another stopped, or try some again.  Ends with how many were tried and how many
 # live.  Five of the 298 change no result, but read beside their memory, which sanitizers alone
 # notice; after `make check-asan`:
 #     CXXFLAGS=-fsanitize=address,undefined tests/fake_cuda/mutations.sh -b build/asan \
@@ -57,7 +57,7 @@ build_plugin() {
 # tests_pass FILE: whether those that may notice what happens in FILE do not.
 tests_pass() {
     case $1 in
-    normact* | pooling*) tests='network training kernels' ;;
+    normact* | pooling* | attention* | rownorm* | gru*) tests='network training kernels' ;;
     shapelets*) tests='shapelets' ;;
     kernel*) tests='kernels shapelets network' ;;
     *) tests='kernels training shapelets' ;;
@@ -117,7 +117,7 @@ sweep() {
 
 # What is not broken passes, built in the same way.
 cp -r cuda "$work/cuda"
-if ! build_plugin kernel.h || ! tests_pass kernel.h || ! tests_pass device.cu; then
+if ! build_plugin kernel.h || ! tests_pass kernel.h || ! tests_pass plugin.cu; then
     echo "the tests fail on what is not broken"
     exit 1
 fi
@@ -271,17 +271,17 @@ mutate shapelets.cu 1 '__fadd_rn(sum, __fmul_rn(difference, difference))' '(floa
 mutate shapelets.cu 1 'lane < DISTANCE_LANES' 'lane + 1 < DISTANCE_LANES'
 mutate shapelets.cu 1 'first * DISTANCE_LANES * worker->steps' '0'
 # The device.
-mutate device.cu 1 'device.used + bytes > HALF' 'false'
-mutate device.cu 1 'done += some' 'done += some + 1'
-mutate device.cu 1 'if (faulty)' 'if (false)'
+mutate plugin.cu 1 'device.used + bytes > HALF' 'false'
+mutate plugin.cu 1 'done += some' 'done += some + 1'
+mutate plugin.cu 1 'if (faulty)' 'if (false)'
 # Waiting.
-mutate device.cu 1 'cudaStreamWaitEvent(device.stream, device.uploaded, 0)' 'cudaSuccess'
-mutate device.cu 1 'cudaStreamWaitEvent(device.uploads, device.computed, 0)' 'cudaSuccess'
-mutate device.cu 1 'cudaEventSynchronize(device.copied[device.half])' 'cudaSuccess'
-mutate device.cu 1 'cudaEventRecord(device.copied[device.half], device.uploads)' 'cudaSuccess'
-mutate device.cu 1 'cudaEventRecord(device.computed, device.stream)' 'cudaSuccess'
-mutate device.cu 1 'cudaEventRecord(device.uploaded, device.uploads)' 'cudaSuccess'
-mutate device.cu 1 'device.uploads));' 'device.stream));'
+mutate plugin.cu 1 'cudaStreamWaitEvent(device.stream, device.uploaded, 0)' 'cudaSuccess'
+mutate plugin.cu 1 'cudaStreamWaitEvent(device.uploads, device.computed, 0)' 'cudaSuccess'
+mutate plugin.cu 1 'cudaEventSynchronize(device.copied[device.half])' 'cudaSuccess'
+mutate plugin.cu 1 'cudaEventRecord(device.copied[device.half], device.uploads)' 'cudaSuccess'
+mutate plugin.cu 1 'cudaEventRecord(device.computed, device.stream)' 'cudaSuccess'
+mutate plugin.cu 1 'cudaEventRecord(device.uploaded, device.uploads)' 'cudaSuccess'
+mutate plugin.cu 1 'device.uploads));' 'device.stream));'
 mutate shapelets.cu 1 'cudaStreamSynchronize(worker->stream)' 'cudaSuccess'
 # All loops over grids.
 for file in moves convolution normact normact_sums normact_tangent loss shapelets; do
@@ -300,6 +300,57 @@ mutate pooling.cu 1 '== t ? value : 0.0f' '== t ? value : value'
 mutate pooling.cu 1 'place * shape.stride + c' 'c'
 mutate normact.cu 1 '(dmean / n + slope' '(slope'
 sweep pooling.cu
+# Attention, normalisation of steps, dropout, recurrent layers.
+mutate attention.cu 1 'fmaxf(largest, values[i])' 'values[i]'
+mutate attention.cu 1 '* scale);' '* 1.0f);'
+mutate attention.cu 1 'i = 1; threadIdx.x == 0' 'i = 2; threadIdx.x == 0'
+mutate attention.cu 1 'sum += values[i];' 'sum += 1;'
+mutate attention.cu 1 'int i = 0; i < ROW' 'int i = 1; i < ROW'
+mutate attention.cu 1 '- (float)parts[0])' ')'
+mutate attention.cu 1 '(double)p[i] * rd[i];' '0;'
+mutate attention.cu 1 'rd[i] - (float)rparts[0]' 'rd[i]'
+mutate attention.cu 1 'd[i] = scale * p[i] * centred' 'd[i] = p[i] * centred'
+mutate attention.cu 1 'head->number * head->steps, head->steps' '0, head->steps'
+mutate attention.cu 1 'mask, head->first' 'mask, 0'
+mutate attention.cu 1 'first + n,' 'first,'
+mutate attention.cu 1 'turned ? CUBLAS_OP_T' 'turned ? CUBLAS_OP_N'
+mutate attention.cu 1 'in + n * ins, Q' 'in, Q'
+mutate attention.cu 2 'in + n * ins, V' 'in, V'
+mutate attention.cu 1 'from_square(head, dp, false, rk, true, rdq)' 'from_square(head, dp, false, rk, false, rdq)'
+mutate attention.cu 1 'to_square(head, 3, d, rv, true);' ';'
+mutate attention.cu 1 'drop(head, rdp, rdp);' ';'
+mutate attention.cu 1 'from_square(head, dp, true, rq, true, rdk);' ';'
+mutate rownorm.cu 1 '+ 1e-5' '+ 1e-3'
+mutate rownorm.cu 1 '+ norm.beta[c]' ''
+mutate rownorm.cu 1 'sum_x += g * xh' 'sum_x += g'
+mutate rownorm.cu 1 'dy[c] * xh) : 0.0f' 'dy[c]) : 0.0f'
+mutate rownorm.cu 1 '+ norm.tangent_gamma[c] * xh' ''
+mutate rownorm.cu 1 '+ dy[c] * rxh)' ')'
+mutate rownorm.cu 1 '- t.b * dz' ''
+mutate rownorm.cu 1 'to + stride);' 'to);'
+mutate rownorm.cu 1 'round < 10' 'round < 9'
+mutate rownorm.cu 1 '(mask.dropout.more ? *mask.dropout.more : 0)' '0'
+mutate rownorm.cu 1 'key >> 32)},' 'key)},'
+mutate rownorm.cu 1 '256 * mask.layer' '256'
+mutate rownorm.cu 1 '(uint32_t)(first + n)' '(uint32_t)n'
+mutate rownorm.cu 1 '>= threshold ? scale' '>= threshold ? 1.0f'
+mutate rownorm.cu 1 'first_row + row' 'row'
+mutate gru.cu 1 '+ r * hn)' '+ hn)'
+mutate gru.cu 1 'p->t ? out' 'p->t > 1 ? out'
+mutate gru.cu 1 '(1.0f - z) * value + z' '(1.0f - z) * value + '
+mutate gru.cu 1 'to[2 * hidden] = dn * r;' 'to[2 * hidden] = dn;'
+mutate gru.cu 1 'dh[m * p.states + i] = d * z;' 'dh[m * p.states + i] = d;'
+mutate gru.cu 1 '+ rr * hn + r * rhn' '+ r * rhn'
+mutate gru.cu 1 'rd * z + d * rz' 'rd * z'
+mutate gru.cu 1 'rdan * r + dan * rr' 'rdan * r'
+mutate gru.cu 1 '- 2.0f * dn * n * rn' ''
+mutate gru.cu 1 'ins, 1, out' 'ins, 0, out'
+mutate gru.cu 1 'if (gru->tangent_backward)' 'if (false)'
+mutate gru.cu 1 'add_weights(shape, count, rout, s.dgh, false, gradient);' ';'
+mutate gru.cu 1 'if (bias)' 'if (false)'
+mutate gru.cu 1 'CUDA(cudaMemsetAsync(scratch.dh, 0, count' 'CUDA(cudaMemsetAsync(scratch.dh, 0, 0 * count'
+sweep rownorm.cu
+sweep gru.cu
 
 echo "$tried mutants tried of $number, $alive alive"
 [ "$alive" -eq 0 ]

@@ -11,7 +11,7 @@
 
 #include "base/error.h"
 
-/* A run of two steps, epochs or experts that goes on from the checkpoint of that name, if there is
+/* A run of two steps, epochs or experts that resumes from the checkpoint of that name, if there is
  * one, and leaves it there. */
 typedef struct error *checkpoint_run(const char *path);
 checkpoint_run training_run, matching_run, experts_run;

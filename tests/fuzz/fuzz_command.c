@@ -87,17 +87,17 @@ static void use(const struct guide *guide)
     const struct matching matching = {.weight = 1, .first = 1};
     const float x[SERIES * CHANNELS * LENGTH] = {1}, features[SERIES * FEATURES] = {2};
     float logits[SERIES * CLASSES], dx[SERIES * CHANNELS * LENGTH], dfeatures[SERIES * FEATURES];
-    double apart;
+    double distance;
 
     if (failed(guide->prepare(guide->state, 1, SERIES)) ||
         failed(guide->forward(guide->state, 0, SERIES, x, features, true, logits)))
         return;
     check_finite(logits, SERIES * CLASSES);
-    if (failed(guide->backward(guide->state, 0, &matching, logits, dx, dfeatures, &apart)))
+    if (failed(guide->backward(guide->state, 0, &matching, logits, dx, dfeatures, &distance)))
         return;
     check_finite(dx, SERIES * CHANNELS * LENGTH);
     check_finite(dfeatures, SERIES * guide->features);
-    MUST(isfinite(apart));
+    MUST(isfinite(distance));
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)

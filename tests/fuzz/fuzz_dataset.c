@@ -2,7 +2,8 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
 {
-    unsigned flags = (size & 1 ? DATASET_LABELLED : 0) | (size & 2 ? DATASET_ALLOW_NAN : 0);
+    unsigned flags = (size & 1 ? DATASET_LABELLED : 0) | (size & 2 ? DATASET_ALLOW_NAN : 0) |
+                     (size & 4 ? DATASET_VIEWS : 0);
     struct dataset dataset, again;
     char *written;
     size_t written_size;

@@ -1,4 +1,4 @@
-/* NPY sets, and text whose format is told by its content. */
+/* NPY datasets, and text whose format is known by its content. */
 #include "fuzz.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)

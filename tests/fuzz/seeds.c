@@ -241,14 +241,14 @@ static void write_checkpoints(void)
 }
 
 /* The same bytes for all targets that read NPY. */
-static void write_set(const char *name, const struct dataset *set)
+static void write_set(const char *name, const struct dataset *dataset)
 {
     static const char *const targets[] = {"npy", "dataset", "import"};
 
     for (size_t i = 0; i < sizeof targets / sizeof *targets; i++) {
         FILE *stream = open_seed(targets[i], name);
 
-        check(dataset_write(stream, set));
+        check(dataset_write(stream, dataset));
         fclose(stream);
     }
     for (size_t i = 0; i < 2; i++) {
@@ -258,7 +258,7 @@ static void write_set(const char *name, const struct dataset *set)
 
         snprintf(other, sizeof other, "%s.npz", name);
         stream = open_seed(archives[i], other);
-        check(export_npz(stream, set));
+        check(export_npz(stream, dataset));
         fclose(stream);
     }
 }
@@ -272,23 +272,32 @@ static void write_sets(void)
     char *names[] = {first, second};
     float x[24], soft[] = {1, 2, 3, 4, 5, 6};
     int32_t y[] = {0, 1, 0};
-    struct dataset set = {.count = 3, .channels = 2, .length = 4, .classes = 2, .x = x};
+    struct dataset dataset = {.count = 3, .channels = 2, .length = 4, .classes = 2, .x = x};
 
     for (size_t i = 0; i < 24; i++)
         x[i] = (float)i / 7;
-    write_set("x", &set);
-    set.y = y;
-    write_set("xy", &set);
-    set.names = names;
-    set.notes = notes;
-    write_set("named", &set);
-    set.groups = y;
-    write_set("grouped", &set);
-    set.soft = soft;
-    set.flat = true;
-    write_set("soft", &set);
+    write_set("x", &dataset);
+    dataset.y = y;
+    write_set("xy", &dataset);
+    dataset.names = names;
+    dataset.notes = notes;
+    write_set("named", &dataset);
+    dataset.groups = y;
+    write_set("grouped", &dataset);
+    dataset.soft = soft;
+    dataset.flat = true;
+    write_set("soft", &dataset);
+    dataset.flat = false;
+    check(dataset_new_views(&dataset, 5, 4));
+    dataset.views.step = 0.5;
+    write_set("views", &dataset);
+    check(dataset_quantise(&dataset, 4));
+    write_set("few-bits", &dataset);
+    npy_array_free(&dataset.views.storage);
+    npy_array_free(&dataset.levels.storage);
+    dataset.views.count = dataset.levels.bits = 0;
     x[5] = NAN;
-    write_set("nan", &set);
+    write_set("nan", &dataset);
 }
 
 static void write_types(void)

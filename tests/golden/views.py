@@ -1,5 +1,6 @@
-"""Golden files of labelled views: views.npy, a small dataset with views of 8 bits, views-4.npy of 4 bits, and
-what the Python of sc-dataset(5) makes of them.  Usage: python tests/golden/views.py"""
+"""Golden files of labelled views: views.npy, a small dataset with views of 8 bits, views-4.npy of 4 bits,
+views-few.npy and views-few-4.npy, whose series have few bits and soft labels, too, and what the Python of
+sc-dataset(5) makes of them.  Usage: python tests/golden/views.py"""
 import os
 import re
 import zlib
@@ -8,7 +9,9 @@ import numpy as np
 
 here = os.path.dirname(os.path.abspath(__file__))
 page = open(os.path.join(here, "..", "..", "man", "sc-dataset.5")).read()
-exec("".join(part for part in re.findall(r"^\.Bd.*?\n(.*?)^\.Ed", page, re.M | re.S) if "def expand" in part))
+for part in re.findall(r"^\.Bd.*?\n(.*?)^\.Ed", page, re.M | re.S):
+    if "def " in part:
+        exec(part)
 
 random = np.random.default_rng(1)
 N, C, L, V, M = 5, 3, 21, 3, 40
@@ -23,4 +26,34 @@ for name, bits, recipe in (("views", 8, [0.25, 0.4, 0.5, 0.3, 0.5, 0.5]), ("view
             np.save(f, array)
     with open(os.path.join(here, name + "-expanded.npy"), "wb") as f:
         for array in (series, logits.argmax(1).astype("i4"), logits):
+            np.save(f, array)
+
+# Few bits: X becomes codes, and the first rows of the labels' codes are those of the series.
+for name, bits, length in (("views-few", 8, 21), ("views-few-4", 4, 21)):
+    shape = (N, C, length if bits == 8 else (length + 1) // 2)
+    packed = random.integers(0, 256, shape).astype("u1")
+    if bits == 4:
+        packed[..., -1] &= 15
+    levels = np.stack([random.standard_normal((N, C, 1)), random.uniform(0.01, 0.2, (N, C, 1))]).astype("f4")
+    levels[1, 0, 0] = 0
+    packed[0, 0] = 0
+    codes = random.integers(0, 256, (N + M, V if bits == 8 else (V + 1) // 2)).astype("u1")
+    if bits == 4:
+        codes[:, -1] &= 15
+    values = codes if bits == 8 else np.stack([codes & 15, codes >> 4], -1).reshape(N + M, -1)[:, :V]
+    values[np.arange(N + M), random.integers(0, V, N + M)] = 0  # the largest logit is 0
+    if bits == 4:
+        padded = np.concatenate([values, np.zeros((N + M, V % 2), "u1")], 1)
+        codes = (padded[:, ::2] | padded[:, 1::2] << 4).astype("u1")
+    views = np.array([2, N, 77, 0.25, 0.4, 0.5, 0.3, 0.5, 0.5, bits, 0.125, zlib.crc32(codes.tobytes())])
+    path = os.path.join(here, name + ".npy")
+    with open(path, "wb") as f:
+        for array in (packed, levels, np.array([bits, length], "f8"), y, views, codes):
+            np.save(f, array)
+    X = read_dataset(path)["X"]
+    series, logits = expand(X, V, views, codes)
+    soft = (-0.125 * values[:N]).astype("f4")
+    with open(os.path.join(here, name + "-expanded.npy"), "wb") as f:
+        for array in (np.concatenate([X, series]), np.concatenate([y, logits.argmax(1)]).astype("i4"),
+                      np.concatenate([soft, logits])):
             np.save(f, array)

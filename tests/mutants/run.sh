@@ -104,7 +104,7 @@ CC=${CC:-gcc} CXX=${CXX:-g++}
 if command -v ccache >/dev/null; then
     CC="ccache ${CC#ccache }" CXX="ccache ${CXX#ccache }"
 fi
-export CMOCKA_TEST_ABORT=1 CC CXX MUTANTS_FOLDER="$folder" MUTANTS_TABLE="$table" \
+export SC_STOP=1 CC CXX MUTANTS_FOLDER="$folder" MUTANTS_TABLE="$table" \
     MUTANTS_HERE="$here" MUTANTS_TREE_SUM="$tree_sum" MUTANTS_UNITS="$units" \
     MUTANTS_QUICK="${QUICK:-}"
 
@@ -157,11 +157,32 @@ known() {
         END { exit !found }' "$results"
 }
 
+# A mutant that root runs could change the modes of devices, or remove them: it gets copies.
+own_devices=$folder/own-devices.sh
+cat >"$own_devices" <<'END'
+set -e
+mount --make-rprivate /
+rm -rf "$MUTANTS_FOLDER/dev" && mkdir "$MUTANTS_FOLDER/dev"
+for name in full null zero random urandom tty; do
+    cp -a "/dev/$name" "$MUTANTS_FOLDER/dev/$name"
+    mount --bind "$MUTANTS_FOLDER/dev/$name" "/dev/$name"
+done
+: >/dev/null
+exec "$@"
+END
+with_own_devices="unshare --mount sh $own_devices"
+if [ "$(id -u)" != 0 ]; then
+    with_own_devices=
+elif ! $with_own_devices true; then
+    echo "check-mutants: no devices of their own for the mutants, so they are tried with those of this machine" >&2
+    with_own_devices=
+fi
+
 due=''
 for id in $selected; do known "$id" || due="$due $id"; done
 # shellcheck disable=SC2086 # one id per word
 if [ -n "$due" ]; then
-    printf '%s\n' $due | nice -n 10 xargs -P "$jobs" -n 1 --process-slot-var=SLOT "$here/try.sh" || exit 1
+    printf '%s\n' $due | $with_own_devices nice -n 10 xargs -P "$jobs" -n 1 --process-slot-var=SLOT "$here/try.sh" || exit 1
 fi
 
 # ---- The end ----

@@ -170,6 +170,7 @@ sc-match -q -m dm --steps 1 -n 1 set.npy
 sc-match -q -m dm --steps 1 -n 30 set.npy
 sc-views -q -t teacher.tch -m 9 set.npy
 sc-expand -q views.npy
+sc-quantise -q set.npy
 sc-eval -q --seeds 1 --steps 1 set.npy set.npy
 sc-info set.npy
 sc-plot set.npy
@@ -344,6 +345,7 @@ set.npy,with.tch,pool.slp sc-synth -q -t with.tch -s pool.slp --steps 1 -n 1 set
 set.npy,experts.npy sc-match -q -m mtt -x experts.npy --steps 1 -n 1 set.npy
 set.npy,other.npy,pool.slp sc-match -q -m unroll --from other.npy -s pool.slp --steps 0 set.npy
 set.npy sc-experts -q -c 1 -e 1 set.npy
+set.npy sc-quantise -q set.npy
 set.npy,with.tch,pool.slp sc-views -q -t with.tch -s pool.slp -m 9 set.npy
 END
 '
@@ -370,6 +372,10 @@ if command -v script >/dev/null; then
             tr "\r" "\n" <typed | sed "s/.*\[K//" | grep "sc-teacher \[" >bars
             awk -v columns=$columns "length >= columns { print; exit 1 } / left/ { n++ } END { exit !n }" bars
         done
+        # One of several stages says which, and when all will be done: 7200 seconds after it.
+        SHAPECOND_STAGE="3/12 7200" script -qec "stty cols 80; timeout 2 sc-teacher --epochs 100000 few.npy -o few.tch" /dev/null >typed || true
+        tr "\r" "\n" <typed | sed "s/.*\[K//" | sed -n "s/^3\/12 sc-teacher .* \([0-9]*\):[0-9]* of ~\([0-9]*\):[0-9]* left.*/\1 \2/p" >left
+        awk "{ n++; if (\$2 - \$1 != 120 && \$2 - \$1 != 121) exit 1 } END { exit !n }" left
     '
     test_that 'a program that would wait for what is typed says its usage instead' '
         for tool in sc-import sc-info sc-plot sc-shapelets sc-select; do

@@ -5,7 +5,7 @@
 mkdir data
 for part in train val test; do sc-gen cbf -n 24 -L 32 --seed ${#part} -o data/$part.npy; done
 
-# condense ARGUMENTS...: with settings for a small set.
+# condense ARGUMENTS...: with settings for a small dataset.
 condense() {
     MAKEFLAGS='' LC_ALL="$user_locale" make --no-print-directory -f "$SC_ROOT/pipelines/condense.mk" DATA=data RUN=run SPC=2 SEEDS=1 \
         PRUNE='--ratio 0' SHAPELETS='-k 3' TEACHER='--steps 5' SYNTH='--steps 3' \
@@ -23,7 +23,7 @@ assert_would() {
 }
 plain='random-2.tsv random-soft-2.tsv sre2l-2.tsv shapecond-2.tsv views-2.tsv'
 seeing='random-soft-shapelets-2.tsv shapecond-shapelets-2.tsv unroll-shapelets-2.tsv'
-all="pool.slp teacher.tch plain.tch shapecond-2.npy chosen-2.npy views-2.npy unroll-2.npy sre2l-2.npy random-2.npy full.tsv $plain $seeing"
+all="pool.slp teacher.tch plain.tch shapecond-2.npy chosen-2.npy stored-2.npy views-2.npy unroll-2.npy sre2l-2.npy random-2.npy full.tsv $plain $seeing"
 
 test_that 'every stage is made once' '
     assert_would "$all"
@@ -33,11 +33,12 @@ test_that 'every stage is made once' '
     condense -q
 '
 test_that 'another option makes its stages again, and what depends on them, but nothing else' '
-    of_synth="shapecond-2.npy chosen-2.npy views-2.npy views-2.tsv unroll-2.npy sre2l-2.npy shapecond-2.tsv sre2l-2.tsv shapecond-shapelets-2.tsv unroll-shapelets-2.tsv"
-    of_pool="pool.slp teacher.tch shapecond-2.npy chosen-2.npy views-2.npy views-2.tsv unroll-2.npy shapecond-2.tsv $seeing"
+    of_synth="shapecond-2.npy chosen-2.npy unroll-2.npy sre2l-2.npy shapecond-2.tsv sre2l-2.tsv shapecond-shapelets-2.tsv unroll-shapelets-2.tsv"
+    of_pool="pool.slp teacher.tch shapecond-2.npy chosen-2.npy unroll-2.npy shapecond-2.tsv $seeing"
     assert_would "$of_synth" SYNTH="--steps 4"
     assert_would "unroll-2.npy unroll-shapelets-2.tsv" UNROLL="--steps 1"
     assert_would "views-2.npy views-2.tsv" VIEWS="--views 30"
+    assert_would "stored-2.npy views-2.npy views-2.tsv" BITS=4
     assert_would "$plain" STUDENT="--steps 6"
     assert_would "$seeing" STUDENT_SHAPELETS="--steps 6"
     assert_would "$plain $seeing" SEEDS=2
@@ -46,6 +47,17 @@ test_that 'another option makes its stages again, and what depends on them, but 
     assert_would "$(echo $all | sed "s/pool.slp//")" TEACHER="--steps 6"
     assert_would "$all" SEED=1
     condense -q # trying changed nothing
+'
+test_that 'a program can be the teacher, and another one makes its stages again' '
+    program="$SC_BUILD/tests/test_guide_command teach well run/plain.tch"
+    of_program="full.tsv random-2.npy random-2.tsv random-soft-2.tsv random-soft-shapelets-2.tsv sre2l-2.npy sre2l-2.tsv stored-2.npy views-2.npy views-2.tsv"
+    assert_would "$of_program" TEACHER_COMMAND="$program"
+    cp -r run own
+    condense RUN=own TEACHER_COMMAND="$program" table >said 2>&1
+    test "$(grep -c -e "--teacher-command" said)" -ge 4
+    cmp own/full.tsv run/full.tsv
+    condense RUN=own TEACHER_COMMAND="$program" -q
+    condense -q
 '
 test_that 'another data folder makes everything again, even if its files are older' '
     mkdir other

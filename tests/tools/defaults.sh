@@ -73,7 +73,7 @@ test_that 'students are trained by default as the manual says' '
     same "sc-eval -q -n \"$small\" -s pool.slp soft.npy val.npy" "--soft --optimiser sgd --momentum 0.9 --rate 0.003"
     same "sc-eval -q -n \"$small\" -s pool.slp train.npy val.npy" "--optimiser sgd --rate 0.01"
     same "sc-eval -q -n \"$small\" -s pool.slp -b 44 train.npy val.npy" "--optimiser adamw --rate 0.001"
-    # Soft labels of a set that students are only judged by do not matter.
+    # Soft labels of a dataset that students are only judged by do not matter.
     same "sc-eval -q --seeds 2 --steps 50 -n \"$small\" -v soft.npy soft.npy val.npy" "--soft"
     cut -f 5 with >judged
     sc-export -f ucr soft.npy -o soft.tsv

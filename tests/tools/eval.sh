@@ -11,7 +11,7 @@ test_that 'the examples of the manual page run' '
     run_examples sc-eval >out
     grep -q "^mean" full.tsv
 '
-# Small sets and a small network, for the sake of the sanitizers.
+# Small datasets and a small network, for the sake of the sanitizers.
 sc-gen cbf -n 45 -L 32 --seed 3 -o train.npy
 sc-gen cbf -n 30 -L 32 --seed 4 -o val.npy
 sc-gen cbf -n 150 -L 32 --seed 5 -o test.npy
@@ -37,6 +37,14 @@ test_that 'the rate that is not said is that of the manual page' '
     sc-eval -q -n "cnn depth=2 width=8" --seeds 1 --steps 20 --rate 0.1 more.npy test.npy >other
     sc-eval -q -n "cnn depth=2 width=8" --seeds 1 --steps 20 more.npy test.npy >unsaid
     refute cmp other unsaid
+'
+program="$SC_BUILD/tests/test_guide_command teach"
+test_that 'a program is scored as the network that it serves' '
+    sc-eval -q --teacher teacher.tch test.npy >network
+    sc-eval -q --teacher-command "$program well teacher.tch" test.npy | cmp - network
+    fails 2 "exclude each other" sc-eval --teacher teacher.tch --teacher-command cat test.npy
+    fails 2 "scored on one dataset" sc-eval --teacher-command cat few.npy test.npy
+    fails 1 "teacher command: exited with status 1" sc-eval --teacher-command false test.npy
 '
 test_that 'students learn from few series, and the table says how well' '
     evaluate few.npy test.npy --hard --seeds 3 --steps 40 >table
@@ -101,13 +109,13 @@ test_that 'validation chooses the epoch and is shown' '
     evaluate few.npy test.npy -v val.npy --seeds 2 --steps 20 --choose last >table
     test "$(field 0 epoch <table)" = 20
 '
-test_that 'the shapelet classifier is trained on one set and scored on another' '
+test_that 'the shapelet classifier is trained on one dataset and scored on another' '
     sc-eval --classifier shapelets -s pool.slp train.npy test.npy >table
     awk -F "\t" "\$1 == \"mean\" { exit !(\$2 > 50) }" table
     test "$(wc -l <table)" = 4
     fails 2 "needs --shapelets" sc-eval --classifier shapelets train.npy test.npy
 '
-test_that 'a full set is evaluated like a condensed one' '
+test_that 'a full dataset is evaluated like a condensed one' '
     evaluate train.npy test.npy --seeds 1 --steps 40 --batch 256 >table
     awk -F "\t" "\$1 == \"mean\" { exit !(\$2 > 80) }" table
 '

@@ -9,16 +9,25 @@ test_that 'the examples of the manual page run' '
     run_examples sc-export
     grep -q "^@problemName CBF$" CBF_TRAIN.ts
 '
-test_that 'a set comes back from text bit for bit' '
+test_that 'a dataset comes back from text bit for bit' '
     sc-gen cbf -n 50 -o set.npy
-    for end in tsv txt ts; do
+    for end in tsv txt ts csv; do
         sc-export set.npy -o set.$end
         sc-import set.$end --classes-from set.npy -o back.npy
         content set.npy >expected
         content back.npy | cmp - expected
     done
 '
-test_that 'a set of several channels comes back from .ts bit for bit' '
+test_that 'a table has a heading, and names that it cannot hold are refused' '
+    sc-export set.npy -o set.csv
+    head -n 1 set.csv | grep -q "^label,0,1,2,.*,127$"
+    sed -n "2s/^[^,]*,[^,]*/b c,/p;1p" set.csv >gap.csv
+    sc-import --missing keep gap.csv -o gap.npy
+    sc-export gap.npy -f csv | cmp - gap.csv
+    printf "a;b,1,2\\n" | sc-import -f csv -o semicolon.npy
+    fails 1 "cannot be written to a CSV file" sc-export semicolon.npy -o none.csv
+'
+test_that 'a dataset of several channels comes back from .ts bit for bit' '
     sc-gen planted -n 12 --channels 3 --length 60 -o set.npy
     sc-export set.npy -o set.ts
     grep -q "^@dimension 3$" set.ts
@@ -26,6 +35,7 @@ test_that 'a set of several channels comes back from .ts bit for bit' '
     content set.npy >expected
     content back.npy | cmp - expected
     fails 1 "none.tsv: UCR files hold one channel, this dataset has 3" sc-export set.npy -o none.tsv
+    fails 1 "none.csv: CSV files hold one channel, this dataset has 3" sc-export set.npy -o none.csv
     refute test -e none.tsv
     fails 1 "sc-export: standard output: UCR files hold one channel" sc-export -f ucr set.npy
 '
@@ -39,8 +49,8 @@ test_that 'bad input leaves no file' '
     printf "no set" >bad.npy
     fails 1 "sc-export: bad.npy: not an NPY file" sc-export bad.npy -o none.npz
     fails 1 "sc-export: nowhere: No such file or directory" sc-export nowhere -o none.npz
-    fails 2 "does not end in .npz, .tsv, .txt or .ts" sc-export set.npy -o none.dat
-    fails 2 "does not end in .npz, .tsv, .txt or .ts" sc-export set.npy
+    fails 2 "does not end in .npz, .tsv, .txt, .ts or .csv" sc-export set.npy -o none.dat
+    fails 2 "does not end in .npz, .tsv, .txt, .ts or .csv" sc-export set.npy
     printf "a b,1\n" | sc-import -o names.npy
     fails 1 "class name '"'a b'"' cannot be written to a .ts file" sc-export names.npy -o none.ts
     for file in none.*; do refute test -e "$file"; done
@@ -82,4 +92,9 @@ assert len(set(zip(labels, y))) == len(set(y))
 else
     skip_that 'aeon reads the .ts file' 'no Python with aeon'
 fi
+test_that 'gaps are exported as they are' '
+    sc-gen cbf -n 6 -o gap.npy
+    printf "\000\000\300\177" | dd of=gap.npy bs=1 seek=128 conv=notrunc 2>/dev/null
+    sc-export -f csv gap.npy | sed -n 2p | grep -q "^[^,]*,,"
+'
 finish

@@ -113,8 +113,8 @@ test_that 'messages do not get into the output when standard error is closed' '
     sc-teacher train.npy --steps 2 --checkpoint state --log log.tsv -o without.tch 0<&- 2>&-
     cmp with.tch without.tch
     head -n 1 log.tsv | grep -q "^epoch"
-    shapecond train.npy --plain --spc 1 --steps 2 --no-score -o tiny.npy 2>/dev/null
-    shapecond train.npy --plain --spc 1 --steps 2 --no-score -o again.npy 0<&- 1>&- 2>&-
+    shapecond train.npy --spc 1 --steps 2 --no-score -o tiny.npy 2>/dev/null
+    shapecond train.npy --spc 1 --steps 2 --no-score -o again.npy 0<&- 1>&- 2>&-
     cmp tiny.npy again.npy
     got=0
     sc-scale none.npy -o none 2>&- || got=$?
@@ -140,7 +140,7 @@ test_that 'a closed standard output is an error, before the work' '
 '
 
 # scale_while COMMAND...: sc-scale cut.npy, whose statistics come through a pipe, with the command run
-# when it has read the set and waits for them.  Its status is in $got, what it says in the file said.
+# when it has read the dataset and waits for them.  Its status is in $got, what it says in the file said.
 mkfifo statistics
 scale_while() {
     sc-scale cut.npy --with statistics -o "$target" 2>said &

@@ -51,7 +51,7 @@ test_that 'bytes do not depend on the number of threads' '
 '
 test_that 'wrong usage is refused' '
     fails 2 "missing argument: two-patterns, cbf, planted or walks" sc-gen
-    fails 2 "none of: two-patterns, cbf, planted" sc-gen three-patterns
+    fails 2 "not one of: two-patterns, cbf, planted" sc-gen three-patterns
     fails 2 "for planted datasets only" sc-gen cbf --channels 2
     fails 2 "out of range" sc-gen cbf --imbalance 1.5
     fails 2 "out of range" sc-gen cbf --correlation 1

@@ -36,14 +36,14 @@ test_that 'many files are pooled in order' '
     sc-import a.csv a.ts a.arff a.npy a.csv -o five.npy
     test "$(rows five.npy | wc -l)" = 5
 '
-test_that 'the label map of another set is used, and strangers to it are errors' '
+test_that 'the label map of another dataset is used, and strangers to it are errors' '
     printf "b,1\na,2\n" >train.csv
     printf "b,3\n" >test.csv
     printf "b,3\nc,3\n" >strange.csv
     sc-import train.csv -o train.npy
     sc-import test.csv --classes-from train.npy -o test.npy
     test "$(sc-export -f ts test.npy | grep "^@classLabel")" = "@classLabel true a b"
-    fails 1 "sc-import: strange.csv:2: label '"'c'"' is none of the given classes" \
+    fails 1 "sc-import: strange.csv:2: label '"'c'"' is not one of the given classes" \
         sc-import strange.csv --classes-from train.npy -o none.npy
     refute test -e none.npy
 '
@@ -67,7 +67,7 @@ test_that 'bad input is named by file, line and column, and leaves no file' '
     fails 1 "sc-import: five.npy: the file has labels of its own" sc-import five.npy --labels a.npy
 '
 test_that 'what makes no sense is a usage error' '
-    fails 2 "is none of: auto, ucr, csv, ts, arff, npy, npz" sc-import -f tsv a.tsv
+    fails 2 "is not one of: auto, ucr, csv, ts, arff, npy, npz" sc-import -f tsv a.tsv
     fails 2 "--length needs --lengths" sc-import --length 5 a.tsv
     fails 2 "--labels is given 1 times for 2 files" sc-import a.npy a.npy --labels y.npy
 '
@@ -157,4 +157,11 @@ if [ -d "$data" ]; then
 else
     skip_that 'the real data sets are read' "no $data"
 fi
+test_that 'classes of one series are remarked upon, unless the file is tiny' '
+    { seq 40 | sed "s/.*/a,&,1/"; echo b,1,2; } >single.csv
+    sc-import single.csv -o single.npy 2>said
+    grep -q "1 of 2 classes has one series only, such as .b" said
+    printf "a,1,2\na,2,3\nb,3,4\n" | sc-import -f csv - -o few.npy 2>said
+    refute grep "one series only" said
+'
 finish

@@ -46,7 +46,7 @@ test_that 'a table has one row for each file, with the bytes that count' '
     {
         echo "cbf.npy dataset 90 1 128 3 hard 0 $((90 * (128 * 4 + 4)))"
         echo "few.npy dataset 6 1 128 3 hard 0 $((6 * (128 * 4 + 4)))"
-        echo "views.npy dataset 6 1 128 3 soft 10 $((6 * (128 * 4 + 4 + 3 * 4) + 12 * 8 + 10 * 3))"
+        echo "views.npy dataset 6 1 128 3 soft 10 $((6 * (128 * 4 + 4) + 12 * 8 + (6 + 10) * 2))"
         echo "pool.slp pool 2 1 128 3 - - -"
         echo "one.tch teacher - - - - - - -"
     } | diff - got
@@ -74,6 +74,9 @@ test_that 'long lists are cut short unless all is asked for' '
     sc-info wide.npy | grep -q "and 20 more (--all)"
     test "$(sc-info -a wide.npy | grep -c " class-")" = 50
     refute sh -c "sc-info --all wide.npy | grep more"
+    # A line that says "and 1 more" would take as much room as that one.
+    sc-gen planted -n 124 -V 31 -C 11 -o nearly.npy
+    refute sh -c "sc-info nearly.npy | grep more"
     test "$(sc-info --json wide.npy | grep -c "\"class\":")" = 50
 '
 test_that 'arrays that are no dataset are shown with the reason' '

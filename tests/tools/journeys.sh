@@ -132,6 +132,13 @@ test_that '15: a class of one series' '
     { cat header.csv; echo "1,2,3,4,5,6,7,8,odd"; } >single.csv
     journey "1 of 4 classes has one series only, such as '"'odd'"'" sc-import single.csv
 '
+test_that '21: a table straight into shapecond, and out as a table' '
+    shapecond header.csv --import "--label label" --spc 1 --steps 5 --views 20 --no-score --force -o tiny.csv 2>said
+    grep -q "tiny.csv has the views written out as series" said
+    journey "23 series, 1 channel, 8 steps, 3 classes" sc-import tiny.csv
+    fails 1 "sc-import failed" shapecond text-id.csv --spc 1 -o none.npy
+    grep -q "drop device" .stderr
+'
 python=$(python_with numpy)
 if [ -n "$python" ]; then
     "$python" -c "

@@ -2,7 +2,7 @@
 # Helpers for the shell tests of the tools, which source this file.
 #
 #     . "$(dirname "$0")/lib.sh"
-#     test_that 'a pruned set has the fraction asked for' '
+#     test_that 'a pruned dataset has the fraction asked for' '
 #         sc-gen two-patterns -n 100 | sc-prune -p 0.7 -o kept.npy &&
 #         test "$(sc-info --json kept.npy | json count)" = 30
 #     '
@@ -10,6 +10,7 @@
 #
 # Each test runs in a subshell with `set -e`: the first command that fails ends it, and whatever it
 # left running is killed.  All tests of a file share a scratch folder that is removed at the end.
+# SC_STOP=1: no more tests of this file after one that failed.
 
 set -u
 : "${SC_ROOT:=$(cd "$(dirname "$0")/../.." && pwd)}"
@@ -51,6 +52,7 @@ test_that() {
         sed 's/^/# /' "$scratch/.out"
         end_processes
         test_failures=$((test_failures + 1))
+        if [ -n "${SC_STOP-}" ]; then exit 1; fi
     fi
 }
 

@@ -95,7 +95,7 @@ test_that 'every option changes the series' '
     match condtsc --weight-embedding 3 -o other.npy
     refute test "$(series base.npy)" = "$(series other.npy)"
 '
-test_that 'students that are gone back through can start from a set and have shapelets' '
+test_that 'unrolled training can start from a dataset and have shapelets' '
     sc-shapelets -q -k 4 train.npy -o pool.slp
     sc-shapelets -q -k 4 --gain one train.npy -o other.slp
     match unroll -o base.npy
@@ -170,7 +170,7 @@ test_that 'soft labels start as logits of 16 for the class of the series and 0 f
     sc-info --json soft.npy | grep "\"soft_labels\"" >before
     sc-info --json kept.npy | grep "\"soft_labels\"" | cmp - before
 '
-test_that 'a run that was killed goes on from its checkpoint and ends with the same bytes' '
+test_that 'a run that was killed resumes from its checkpoint and ends with the same bytes' '
     for method in dsa mtt condtsc unroll; do
         case $method in
         dsa) set -- --network "$small" -b 16 --steps 400 ;;
@@ -188,7 +188,7 @@ test_that 'a run that was killed goes on from its checkpoint and ends with the s
         cmp resumed.npy whole.npy
     done
 '
-test_that 'experts that were interrupted go on and end with the same bytes' '
+test_that 'experts that were interrupted resume and end with the same bytes' '
     set -- -q -c 12 -e 12 -b 16 -n "$small" train.npy
     rm -f state
     killed state sc-experts "$@" --threads 1 --checkpoint state -o none
@@ -253,7 +253,7 @@ test_that 'what does not fit is refused with the reason and leaves no file' '
         fails 2 "--$option does not apply to mtt" sc-match -m mtt -x experts.npy --$option 1 train.npy -o none
     done
     fails 2 "--rate-rate does not apply to unroll" sc-match -m unroll --rate-rate 1 train.npy -o none
-    fails 2 "is none of: dc, dsa, dm, mtt, condtsc" sc-match -m best train.npy -o none
+    fails 2 "is not one of: dc, dsa, dm, mtt, condtsc" sc-match -m best train.npy -o none
     fails 2 "is too small" sc-match -n 0 train.npy -o none
     fails 1 "sc-match: condtsc needs experts of two towers" \
         sc-match -m condtsc -x experts.npy train.npy -o none
@@ -287,7 +287,7 @@ test_that 'what does not fit is refused with the reason and leaves no file' '
     test -c full
     test ! -e none
 '
-test_that 'experts of another set of the same shape are remarked on' '
+test_that 'experts of another dataset of the same shape are remarked on' '
     sc-gen cbf -n 120 --seed 5 -o fifth.npy
     sc-match -m mtt -x experts.npy -n 1 --steps 1 fifth.npy -o a 2>said
     grep "experts.npy: the experts were trained on another dataset than fifth.npy" said

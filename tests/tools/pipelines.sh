@@ -72,7 +72,7 @@ test_that 'the ledger has a row for each condensed dataset and kind of student' 
     }
     test "$(columns split variant repeat views network labels students)" = "1 - 0 20 cnn soft 2"
     test "$(columns accuracy)" = "$(accuracy run/1/Other/2/0/ridge+20.cnn.tsv)"
-    test "$(columns bytes)" = $((6 * (32 * 4 + 4 + 3 * 4) + 12 * 8 + 20 * 3))
+    test "$(columns bytes)" = $((6 * (32 * 4 + 4) + 12 * 8 + (6 + 20) * 2))
     folder=run/1/Other
     sum() { cat "$@" | awk "{ sum += \$1 } END { printf \"%.3f\", sum }"; }
     test "$(columns seconds)" = "$(sum $folder/2/0/ridge.npy.time $folder/2/0/ridge+20.npy.time)"
@@ -308,14 +308,14 @@ test_that 'views-table has every method without views, with views and with views
     for method in random ridge; do sc-info --tsv run/1/Other/1/0/$method+20.npy | awk "NR == 2 { print \$9 }" | grep -qx 20; done
 '
 test_that 'bytes-table sorts by bytes, and what is truncated has no more bytes than what it is held against' '
-    table bytes-table DATASETS=Other SPCS=1 METHODS="random ridge" VIEW_COUNTS="20 100" NETWORKS="cnn fcn" SEEDS=1 >said
+    table bytes-table DATASETS=Other SPCS=1 METHODS="random herding-8bit" VIEW_COUNTS="20 100" NETWORKS="cnn fcn" SEEDS=1 >said
     awk -F " *[|] *" "/^[|] Other/ { print \$5 }" said >bytes
     sort -n bytes | diff - bytes
     test "$(tail -n 1 bytes)" = 3960
-    cell Other 1 ridge+20 "fcn plain" said | grep -qx "$(accuracy run/1/Other/1/0/ridge+20.fcn.tsv)"
+    cell Other 1 herding-8bit+20 "fcn plain" said | grep -qx "$(accuracy run/1/Other/1/0/herding-8bit+20.fcn.tsv)"
     grep -qx "Figure: run/bytes-Other-fcn.svg" said
-    for curve in random ridge ridge+views truncated all; do grep -qF ">$curve<" run/bytes-Other-cnn.svg; done
-    ours=$(cell Other 1 ridge+100 bytes said)
+    for curve in random herding-8bit herding-8bit+views truncated all; do grep -qF ">$curve<" run/bytes-Other-cnn.svg; done
+    ours=$(cell Other 1 herding-8bit+100 bytes said)
     cut=$(cell Other 1 truncated@100 bytes said)
     test "$cut" -le "$ours" -a "$((cut + 3 * 132))" -gt "$ours"
 '
@@ -333,15 +333,24 @@ test_that 'figures of the paper stand in the table of Transformers' '
     table transformer-table DATA=har DATASETS=HAR METHODS="random shapecond@transformer" show >shown
     test "$(cell HAR 10 shapecond@transformer paper shown) $(cell HAR 10 random "paper, ratio" shown)" = "89.22 65.9"
 '
+test_that 'archive-accuracy scores networks on the own split of the archive, beside published figures' '
+    table archive-accuracy DATASETS=TwoPatterns NETWORKS="fcn mlp" ARCHIVE_STUDENT="--steps 5" >said
+    grep -q "^| TwoPatterns *| $(printf %.2f "$(accuracy run/1/TwoPatterns/archive/0/own.fcn.tsv)")" said
+    grep -q "87.10 ± 0.30" said
+    sc-info run/1/TwoPatterns/archive/train.npy | grep -q "40 series"
+    table archive-accuracy DATASETS=TwoPatterns NETWORKS="fcn mlp" ARCHIVE_STUDENT="--steps 5" | steps >ran
+    test ! -s ran
+'
+
 test_that 'the demo scores each method on its own dataset' '
     MAKEFLAGS= make --no-print-directory -f "$pipelines/demo.mk" RUN=demo SEEDS=1 SHAPELETS="-k 3" CANDIDATES="--lengths 10 --step 8" \
         PRUNE="--per-class 5" TEACHER="--steps 4" SYNTH="--steps 2" SRE2L= SHAPECOND= STUDENT="--steps 4" STUDENT_views= >said
-    for method in random sre2l shapecond ridge+2000; do
+    for method in random sre2l shapecond herding-8bit+2000; do
         grep -q "^sc-eval .* demo/1/two-patterns/10/0/$method.npy demo/1/two-patterns/test.npy$" said
         grep "^| $method " said | grep -q "| $(accuracy demo/1/two-patterns/10/0/$method.cnn.tsv) "
     done
     grep -q "^| random  *| $((40 * (128 * 4 + 4))) " said
-    grep -q "^| ridge+2000  *| $((40 * (128 * 4 + 4 + 4 * 4) + 12 * 8 + 2000 * 4)) " said
+    grep -q "^| herding-8bit+2000  *| $((40 * (128 + 8 + 4) + 2 * 8 + 12 * 8 + (40 + 2000) * 2)) " said
     test -s demo/condensed.svg
 '
 finish

@@ -24,6 +24,61 @@ test_that 'real series are drawn behind, up to the number asked for' '
     test "$(count "<path" behind.svg)" = 27
     test "$(count "<use" behind.svg)" = 3
 '
+test_that 'every channel can have a row, and names of any length fit' '
+    sc-gen planted -n 12 --channels 3 -L 40 -o channels.npy
+    sc-plot channels.npy -c 2 --all-channels -o channels.svg
+    for channel in 0 1 2; do grep -q ">channel $channel<" channels.svg; done
+    test "$(count "stroke=\"#cccccc\"" channels.svg)" = $((3 * 2 * $(sc-info --json channels.npy | json classes)))
+    printf "a name that is longer than any other name of a class,1,2,3\\nb,3,2,1\\n" | sc-import -q -f csv | sc-plot -o long.svg
+    grep -q ">a name that is longer than any other name of a class<" long.svg
+'
+test_that 'what is drawn is called what it is' '
+    sc-plot set.npy --over real.npy -o plain.svg
+    refute grep -q "condensed" plain.svg
+    for word in step value; do grep -q ">$word<" plain.svg; done
+    sc-teacher -q --steps 2 real.npy -o teacher.tch
+    sc-select -q -n 1 --teacher teacher.tch --soft real.npy -o soft.npy
+    sc-shapelets -q -k 9 real.npy -o pool.slp
+    sc-plot soft.npy --over real.npy --shapelets pool.slp -o soft.svg
+    for word in "condensed series" "real series of the class" "match of the class'"'"'s best shapelet" second third; do grep -q ">$word<" soft.svg; done
+    sc-plot pool.slp -o pool.svg
+    grep -q ">[0-9]: class no. [0-2], gain" pool.svg
+    sc-plot pool.slp --over real.npy -o pool.svg
+    grep -q ": class \(cylinder\|bell\|funnel\), gain" pool.svg
+    sc-plot pool.slp -c 2 -r 2 | grep -q "9 shapelets, the first 4 of them"
+'
+test_that 'tables of sc-eval become bars, with the confusion matrix of the first that has one' '
+    printf "seed\\taccuracy\\n0\\t80.00\\n1\\t90.00\\nmean\\t85.00\\ndeviation\\t7.07\\n" >few.tsv
+    printf "seed\\taccuracy\\n0\\t97.50\\nmean\\t97.50\\n\\ntrue\\tas:a<b\\tas:c\\na<b\\t9\\t1\\nc\\t0\\t10\\n" >all.tsv
+    sc-plot few.tsv all.tsv -o bars.svg
+    grep -q "85.00 ± 7.07" bars.svg
+    grep -q ">97.50<" bars.svg
+    grep -q ">few<" bars.svg
+    grep -q "a&lt;b" bars.svg
+    for share in 90 10 100; do grep -q ">$share<" bars.svg; done
+    sc-plot <few.tsv | grep -q "85.00 ± 7.07"
+    fails 2 "only for tables of sc-eval" sc-plot set.npy real.npy -o none.svg
+    printf "x\\ty\\n1\\t2\\n" >curve.tsv
+    fails 1 "curve.tsv: not a table that sc-eval has written" sc-plot few.tsv curve.tsv -o none.svg
+    test ! -e none.svg
+    sc-plot --text few.tsv all.tsv >bars.txt
+    grep -q "^few .*█.* 85.00 % ± 7.07" bars.txt
+'
+test_that 'a terminal shows series and curves in dots of Braille' '
+    dots() { sed "s/⠀//g" "$1" | grep -c "$(printf "\342")"; } # lines that are not blank
+    sc-plot --text -c 2 set.npy >set.txt
+    test "$(dots set.txt)" = 12
+    for name in cylinder bell funnel; do grep -qx "$name" set.txt; done
+    awk "length(\$0) > 3 * 80 { exit 1 }" set.txt
+    # A line that falls goes from the upper left to the lower right.
+    awk "BEGIN { printf \"a\"; for (i = 0; i < 70; i++) printf \",%d\", 70 - i; print \"\" }" | sc-import -q -f csv | sc-plot --text >fall.txt
+    sed -n 3p fall.txt | grep -q "^ *70 ⠉"
+    sed -n 6p fall.txt | grep -q "^ *1 ⠀.*⣀$"
+    printf "x\\ty\\n1\\t5\\n2\\t7\\n" | sc-plot --text >curve.txt
+    test "$(dots curve.txt)" = 2
+    grep -q "x from 1 to 2" curve.txt
+    fails 1 "not pools" sc-plot --text pool.slp
+'
 test_that 'the picture is well-formed XML whatever the names hold' '
     sc-plot --title "a < b & \"c\" > d" -o odd.svg set.npy
     grep -q "a &lt; b &amp; \"c\" &gt; d" odd.svg
@@ -100,5 +155,11 @@ test_that 'many curves have legends on several lines and marks of other shapes' 
     for name in 1 7 14; do grep -q ">method-with-a-name-$name<" many.svg; done
     grep -o "<text x=\"[0-9.]*\"[^>]*>method" many.svg | sed "s/.*x=\"\([0-9.]*\).*/\1/" | awk "\$1 > 900 { exit 1 }"
     printf "x y\n1 2\n2 3\n" | sc-plot | grep -q "viewBox=\"0 0 [0-9]* 460\""
+'
+test_that 'gaps are not drawn' '
+    sc-gen cbf -n 6 -o gap.npy
+    printf "\000\000\300\177" | dd of=gap.npy bs=1 seek=128 conv=notrunc 2>/dev/null
+    fails 1 "gap.npy: series 0, channel 0, step 0: NaN" sc-plot gap.npy -o none
+    refute ls none
 '
 finish

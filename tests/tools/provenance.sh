@@ -52,6 +52,7 @@ sc-synth --shapelets pool - -t plain --spc 1 --steps 1 set.npy
 sc-teacher --labels labels +128 --steps 1 x.npy
 sc-teacher --validate few +140 --steps 1 set.npy
 sc-teacher --shapelets pool - --steps 1 set.npy
+sc-quantise --labels labels +128 x.npy
 sc-views --labels labels +128 --augment -m 3 x.npy
 sc-views --teacher teacher 4 -s pool -m 3 set.npy
 sc-views --shapelets pool - -t teacher -m 3 set.npy

@@ -41,6 +41,37 @@ assert series.tobytes() == expected[\"X\"].tobytes() and logits.tobytes() == exp
 " "$SC_ROOT/tests/golden/views$bits"
     done
 '
+test_that 'few bits are read and written as the programs do' '
+    for bits in "" -4; do
+        "$python" -c "
+import numpy as np, shapecond, sys
+data = shapecond.load(sys.argv[1] + \".npy\")
+series, logits = shapecond.expand(data)
+expected = shapecond.load(sys.argv[1] + \"-expanded.npy\")
+assert np.concatenate([data[\"X\"], series]).tobytes() == expected[\"X\"].tobytes()
+assert np.concatenate([data[\"soft\"], logits]).tobytes() == expected[\"soft\"].tobytes()
+shapecond.save(\"again.npy\", **data)
+" "$SC_ROOT/tests/golden/views-few$bits"
+        cmp again.npy "$SC_ROOT/tests/golden/views-few$bits.npy"
+        # Steps that were cut off are gone; other values are refused, not wrapped around.
+        "$python" -c "
+import numpy as np, shapecond, sys
+data = shapecond.load(sys.argv[1])
+few = {name: data[name] for name in (\"y\", \"levels\", \"packing\")}
+shapecond.save(\"cut.npy\", data[\"X\"][..., :5], **few)
+assert shapecond.load(\"cut.npy\")[\"X\"].tobytes() == data[\"X\"][..., :5].tobytes()
+try: shapecond.save(\"none.npy\", 10 * data[\"X\"], **few)
+except ValueError as error: assert \"levels\" in str(error)
+else: raise SystemExit(\"accepted\")
+with open(\"half.npy\", \"wb\") as file:
+    np.save(file, np.zeros((2, 1, 3), \"u1\")), np.save(file, np.zeros((2, 2, 1, 1), \"f4\"))
+try: shapecond.load(\"half.npy\")
+except ValueError as error: assert \"packing\" in str(error)
+else: raise SystemExit(\"accepted\")
+" "$SC_ROOT/tests/golden/views-few$bits.npy"
+        sc-info cut.npy | grep -q " 5 steps"
+    done
+'
 test_that 'labels of any kind are numbered, and what makes no sense is refused' '
     "$python" -c "
 import numpy as np, shapecond
@@ -61,6 +92,8 @@ import numpy as np, shapecond
 data = shapecond.load(\"set.npy\")
 X, y = shapecond.Condenser(spc=2, options=[\"--steps\", 20, \"--views\", 5, \"--no-score\"]).fit_resample(
     data[\"X\"][:, 0], np.array([\"c\", \"b\", \"f\"])[data[\"y\"]])
+few = shapecond.condense(data[\"X\"], data[\"y\"], None, options=[\"--bytes\", \"7k\", \"--force\", \"--steps\", 2, \"--no-score\"])
+assert few[\"packing\"][1] == 40
 assert X.shape == (6, 40) and sorted(y) == [\"b\", \"b\", \"c\", \"c\", \"f\", \"f\"], (X.shape, y)
 try: shapecond.condense(X, np.zeros(6), options=[\"--no-such-thing\"])
 except RuntimeError as error: assert \"unknown option\" in str(error)

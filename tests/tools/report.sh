@@ -35,6 +35,23 @@ test_that 'the page loads nothing, and text from files stays text' '
     grep -qF "<div>&lt;i&gt;</div>" names.html
     grep -qF "<div class=\"n\">50.00&thinsp;%" names.html
 '
+test_that 'curves, times and models are shown' '
+    printf "epoch\\tloss\\tvalidation <x>\\n1\\t2\\t50\\n2\\t1\\t-\\n3\\t0.5\\t75\\n" >log.tsv
+    printf "a\\tb\\t12.50\\tsc-teacher -o x\\na\\tb\\t0.01\\tsc-split -o y\\nnonsense\\n" >times.tsv
+    sc-report -c "the <teacher>=log.tsv" --times times.tsv -e "CNN: few=tiny.tsv" -e "CNN: many=tiny.tsv" -e "RNN: few=tiny.tsv" \
+        --name other.npz tiny.npy -o more.html
+    grep -qF "the &lt;teacher&gt;: loss by epoch<br>0.5 at the end, from 0.5 to 2<" more.html
+    grep -qF "validation &lt;x&gt; by epoch<br>75 at the end, from 50 to 75<" more.html
+    grep -qF "<div>sc-teacher</div>" more.html
+    grep -qF "of 13 seconds in all" more.html
+    test "$(grep -o "class=\"model\"" more.html | wc -l)" = 2
+    grep -qF "np.load(&quot;other.npz&quot;)" more.html
+    printf "x\\n" >none.tsv
+    fails 1 "not a log of commands" sc-report --times none.tsv tiny.npy -o none.html
+    sc-gen cbf -n 60 -L 64 --first 900 -o elsewhere.npy
+    fails 1 "elsewhere.npy: the shapelets of pool.slp are not in it" sc-report -s pool.slp --searched elsewhere.npy tiny.npy -o none.html
+    refute test -e none.html
+'
 test_that 'the tags of the page are balanced' '
     for tag in div svg table main pre tr small button; do
         test "$(grep -oE "<$tag[ >]" tiny.html | wc -l)" = "$(grep -o "</$tag>" tiny.html | wc -l)" || { echo "$tag"; exit 1; }

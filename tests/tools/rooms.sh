@@ -9,7 +9,7 @@ find lib formats tools cuda -name '*.[ch]' -o -name '*.cu' | sort | xargs awk '
         parts = split(FILENAME, folder, "/")
         from = folder[1] == "lib" ? folder[2] : folder[1]
         split($2, quoted, "\"")
-        if (split(quoted[2], header, "/") == 1 || header[1] == "common")
+        if (split(quoted[2], header, "/") == 1 || header[1] == "common" || header[1] == "shapecond")
             to = from
         else
             to = header[1]

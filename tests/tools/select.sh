@@ -30,7 +30,7 @@ test_that 'a teacher compares series by its embedding and labels them' '
         sc-select -m $method -n 3 -t with.tch -s pool.slp --soft --threads 1 train.npy -o soft.npy
         sc-select -m $method -n 3 -t with.tch -s pool.slp --soft --threads 7 train.npy | cmp - soft.npy
         test "$(sc-info --json soft.npy | json soft)" = true
-        # Other series, not only labels: 9 x 128 floats behind the header.
+        # Other series, not only labels: 9 x 128 floats after the header.
         for set in raw soft; do head -c 4736 $set.npy >$set.series; done
         refute cmp -s raw.series soft.series
     done
@@ -41,7 +41,7 @@ test_that 'a teacher compares series by its embedding and labels them' '
     agrees=$(sc-info --json soft.npy | sed -n "s/.*\"agreement\": \([0-9.]*\).*/\1/p")
     sc-eval --teacher with.tch -s pool.slp soft.npy |
         awk -v agrees=$agrees "\$1 == \"mean\" { exit (\$2 - 100 * agrees) ^ 2 > 1e-4 }"
-    fails 2 "--soft is of no use without --teacher" sc-select --soft train.npy -o none
+    fails 2 "--soft needs --teacher" sc-select --soft train.npy -o none
     fails 1 "with.tch: needs the 2 shapelets" sc-select -t with.tch train.npy -o none
     sc-shapelets -q -k 2 --step 3 train.npy -o other.slp
     sc-select -n 1 -t with.tch -s other.slp train.npy -o a 2>said
@@ -64,7 +64,7 @@ test_that 'bad input is refused with the reason and leaves no file' '
         fails 1 "one.npy: class 0 has 1 series, 2 are wanted" sc-select -m $method -n 2 one.npy -o none
     done
     fails 2 "is too small" sc-select -n 0 train.npy -o none
-    fails 2 "is none of: random, herding, kcenter, kmeans" sc-select -m best train.npy -o none
+    fails 2 "is not one of: random, herding, kcenter, kmeans" sc-select -m best train.npy -o none
     test ! -e none
 '
 finish

@@ -6,7 +6,7 @@ test_that 'the examples of the manual page run' '
     run_examples shapecond
     test "$(sc-info --json tiny.npy | json count)" = 6
     sc-info tiny.npy | grep -q "^soft"
-    test -s stages/pool.slp
+    test -s stages/stored.npy
     test -s stages/teacher.tch
 '
 test_that 'the commands that it says give the same set when they are run by hand' '
@@ -21,7 +21,7 @@ test_that 'the commands that it says give the same set when they are run by hand
     shapecond train.npy --spc 2 --steps 100 --students shapelets --refine 0 --no-score --keep without -o other.npy 2>said
     ! grep -q "^+ sc-synth.* --steps" said # what is not refined is inverted
 '
-test_that 'by default the set carries views for any model, and it is said how good it is' '
+test_that 'by default the dataset carries views for any model, and it is said how good it is' '
     shapecond train.npy --spc 1 --steps 100 --views 300 --keep any -o any.npy 2>said
     test "$(sc-info --json any.npy | json views)" = 300
     sc-expand -q any.npy | sc-info --json | grep -q "\"count\": 303,"
@@ -29,17 +29,16 @@ test_that 'by default the set carries views for any model, and it is said how go
     grep "for any program: sc-expand any.npy | sc-export -o any-expanded.npz" said
     grep -E "^\+ sc-eval .*  # ([0-9]+) of \1\$" said # the last one
     test ! -e any.slp
-    # The views fit the series in the scale of the set as they did when the teacher saw them.
+    # The views fit the series in the scale of the dataset as they did when the teacher saw them.
     sc-expand -q any/condensed.npy | sc-scale -q --undo --with any/scale.npy | sc-info --json | json max >a
     sc-expand -q any.npy | sc-info --json | json max >b
     awk "NR == FNR { a = \$1; next } { exit !(a - \$1 < 1e-3 && \$1 - a < 1e-3) }" a b
     shapecond train.npy --spc 1 --steps 100 --views 300 --threads 3 --no-score -q -o other.npy
     cmp any.npy other.npy
-    shapecond train.npy --spc 1 --steps 20 --plain --views 0 --no-score -q -o unviewed.npy
+    shapecond train.npy --spc 1 --steps 20 --views 0 --no-score -q -o unviewed.npy
     test "$(sc-info --json unviewed.npy | json views)" = 0
     fails 2 "for --students=shapelets" shapecond train.npy --refine 3 -o none
     fails 2 "for --students=any" shapecond train.npy --students shapelets --views 3 -o none
-    fails 2 "no shapelets" shapecond train.npy --students shapelets --plain -o none
 '
 test_that 'bytes do not depend on the number of threads, and no files stay without --keep' '
     mkdir tmp
@@ -48,7 +47,7 @@ test_that 'bytes do not depend on the number of threads, and no files stay witho
     cmp one.slp first.slp
     test -z "$(ls -A tmp)"
 '
-test_that 'the condensed series are in the scale of the set' '
+test_that 'the condensed series are in the scale of the dataset' '
     sc-info --json train.npy >all.json
     sc-info --json tiny.npy >tiny.json
     awk -v a="$(json max <all.json)" -v b="$(json max <tiny.json)" "BEGIN { exit !(b > a / 3 && b < 3 * a) }"
@@ -68,7 +67,7 @@ test_that 'what a stage would fail on is said before the work, of the file that 
     fails 1 "short.npy: series of 1 channels and 64 steps, but train.npy is for 1 and 128" \
         shapecond train.npy --test short.npy -o none
     sc-gen planted -V 1 -n 10 -o same.npy
-    fails 1 "same.npy: shapelets tell classes apart, but there is only one" shapecond same.npy -o none
+    fails 1 "same.npy: there is only one class, so nothing to tell apart" shapecond same.npy -o none
     sc-gen planted -V 40 -n 30 -o holes.npy
     fails 1 "of 40 has no series" shapecond holes.npy -o none
     grep -q "^shapecond: holes.npy: class" .stderr
@@ -80,7 +79,13 @@ test_that 'what a stage would fail on is said before the work, of the file that 
     done
     test ! -e none
 '
-test_that 'a set of one series per class is condensed without any held out' '
+test_that 'series of the shape (N, L) are one channel' '
+    sc-strans -q again/pool.slp train.npy -o flat.npy
+    sc-info flat.npy | grep -q "series *<f4 *(90, [0-9]*)"
+    shapecond flat.npy --spc 2 --steps 5 --views 20 --no-score -q -o flat-tiny.npy
+    sc-info flat-tiny.npy | grep -q "series *|u1 *(6, 1, "
+'
+test_that 'a dataset of one series per class is condensed without any held out' '
     for classes in 3 20; do
         sc-gen planted -V $classes -n $((classes * 8)) -L 40 -o some.npy
         sc-select -q -n 1 some.npy -o single.npy
@@ -155,7 +160,7 @@ test_that 'a signal within a stage ends it and the run' '
 # A run that is in the middle of a long stage; its number is in $job, that of the stage in $stage.
 # A shell has some signals ignored in the background, and so may whoever started it: env(1) is told.
 long_run() {
-    TMPDIR=$PWD/tmp env "$@" shapecond -q --plain train.npy --steps 10000000 -o none &
+    TMPDIR=$PWD/tmp env "$@" shapecond -q train.npy --steps 10000000 -o none &
     job=$!
     stage=
     until stage_runs; do
@@ -204,7 +209,7 @@ test_that 'a stage dies with shapecond, and the next run removes what it left' '
     long_run --default-signal
     test "$(ls tmp | wc -l)" = 3
     cp -r tmp held
-    TMPDIR=$PWD/tmp shapecond -q train.npy --spc 1 --steps 1 --views 2 --no-score --plain -o quick.npy
+    TMPDIR=$PWD/tmp shapecond -q train.npy --spc 1 --steps 1 --views 2 --no-score -o quick.npy
     test -s quick.npy
     test "$(ls -R tmp)" = "$(ls -R held | sed "s/^held/tmp/")"
     stage_runs
@@ -218,10 +223,10 @@ test_that 'names that look like options are files' '
     cp train.npy dash/-oevil
     (
         cd dash
-        TMPDIR=-tmp shapecond -q --plain --spc 1 --steps 2 --views 20 --no-score --validate -oevil --test -oevil -o -out \
+        TMPDIR=-tmp shapecond -q --spc 1 --steps 2 --views 20 --no-score --validate -oevil --test -oevil -o -out \
             -- -oevil <../short.npy >scores
         grep "^mean" scores
-        shapecond -q --plain --spc 1 --steps 2 --views 20 --no-score --keep -stages -o out -- -oevil
+        shapecond -q --spc 1 --steps 2 --views 20 --no-score --keep -stages -o out -- -oevil
     )
     test -s dash/-out
     test -s dash/out
@@ -233,7 +238,7 @@ quoted="\$'odd\\x1b[2J\\'name.npy'"
 test_that 'a name that is not printable is said so that a shell can read it back' '
     name=$(printf "odd\033[2J\047name.npy")
     cp train.npy "$name"
-    shapecond --spc 1 --steps 2 --views 2 --no-score --plain --keep odd -o quick.npy "$name" 2>said
+    shapecond --spc 1 --steps 2 --views 2 --no-score --keep odd -o quick.npy "$name" 2>said
     test -z "$(tr -d "\n" <said | LC_ALL=C tr -d "[:print:]")"
     cat said
     grep -qF "$quoted" said
@@ -257,12 +262,12 @@ test_that 'with --keep a run continues where it was stopped, and repeats only wh
     refute grep "^+ sc-views.*done before" said
     # A file that was changed is made again, and all that is made from it.
     cp whole/condensed.npy before.npy
-    printf x >>whole/plain.tch
+    printf x >>whole/teacher.tch
     shapecond train.npy --spc 1 --steps 60 --views 60 --no-score --keep whole -o more.npy 2>said
-    grep "^+ sc-teacher.*teacher.tch.*done before" said
-    refute grep "^+ sc-teacher.*plain.tch.*done before" said
+    grep "^+ sc-scale.*train.npy.*done before" said
+    refute grep "^+ sc-teacher.*done before" said
     cmp whole/condensed.npy before.npy
-    # Stopped at any moment: the same bytes, and no checkpoint stays behind.
+    # Stopped at any moment: the same bytes, and no checkpoint is left.
     for wait in 0.05 0.1 0.2 0.4; do
         rm -rf part
         shapecond -q train.npy --spc 1 --steps 60 --views 50 --no-score --keep part -o part.npy &
@@ -279,71 +284,230 @@ test_that 'with --keep a run continues where it was stopped, and repeats only wh
     cmp again.npy whole.npy
 '
 test_that 'a long training continues from its checkpoint' '
-    shapecond -q --plain train.npy --spc 1 --steps 3000 --views 20 --no-score --keep slow -o slow.npy &
+    shapecond -q train.npy --spc 1 --steps 3000 --views 20 --no-score --keep slow -o slow.npy &
     job=$!
     until ls slow/*.ckpt >/dev/null 2>&1; do sleep 0.05; kill -0 $job; done
     kill $job
     wait $job || true
     ls slow/*.ckpt
-    # It is read: one that is damaged is refused.
+    # It is read: one of another training is refused.
     cp slow/*.ckpt kept.ckpt
-    printf x >>"$(echo slow/*.ckpt)"
-    fails 1 "sc-teacher failed" shapecond -q --plain train.npy --spc 1 --steps 3000 --views 20 --no-score --keep slow -o slow.npy
+    sc-teacher -q --seed 9 --steps 3000 --checkpoint other.ckpt -o none slow/train.npy &
+    job=$!
+    until ls other.ckpt >/dev/null 2>&1; do sleep 0.05; kill -0 $job; done
+    kill $job
+    wait $job || true
+    cp other.ckpt "$(echo slow/*.ckpt)"
+    fails 1 "sc-teacher failed" shapecond -q train.npy --spc 1 --steps 3000 --views 20 --no-score --keep slow -o slow.npy
     cp kept.ckpt "$(echo slow/*.ckpt)"
-    shapecond -q --plain train.npy --spc 1 --steps 3000 --views 20 --no-score --keep slow -o slow.npy
+    shapecond -q train.npy --spc 1 --steps 3000 --views 20 --no-score --keep slow -o slow.npy
     test -z "$(ls slow | grep ckpt)"
-    shapecond -q --plain train.npy --spc 1 --steps 3000 --views 20 --no-score -o fast.npy
+    shapecond -q train.npy --spc 1 --steps 3000 --views 20 --no-score -o fast.npy
     cmp slow.npy fast.npy
+'
+test_that 'a damaged checkpoint costs no more than the work that it stood for' '
+    shapecond -q train.npy --spc 1 --steps 1000 --views 20 --no-score --keep torn -o torn.npy &
+    job=$!
+    until ls torn/*.ckpt >/dev/null 2>&1; do sleep 0.05; kill -0 $job; done
+    kill $job
+    wait $job || true
+    checkpoint=$(echo torn/*.ckpt)
+    printf x >>"$checkpoint"
+    shapecond train.npy --spc 1 --steps 1000 --views 20 --no-score --keep torn -o torn.npy 2>said
+    grep -qxF "shapecond: $checkpoint: damaged; this stage starts from the beginning" said
+    refute ls "$checkpoint"
+    shapecond -q train.npy --spc 1 --steps 1000 --views 20 --no-score -o fresh.npy
+    cmp torn.npy fresh.npy
+'
+test_that 'a folder that cannot be written to is refused at once' '
+    echo x >file
+    mkdir closed
+    chmod a-w closed
+    fails 1 "shapecond: file: Not a directory" shapecond -q train.npy --spc 1 --keep file -o none
+    fails 1 "shapecond: no/such: No such file" shapecond -q train.npy --spc 1 --keep no/such -o none
+    if [ "$(id -u)" != 0 ]; then
+        fails 1 "shapecond: closed: Permission denied" shapecond -q train.npy --spc 1 --keep closed -o none
+    fi
+    refute ls none
 '
 test_that 'a folder is used by one run at a time, and what is read counts, however it is named' '
     flock whole sleep 2 &
     sleep 0.3
-    fails 1 "another run of shapecond uses this folder" shapecond train.npy --spc 1 --steps 2 --plain --keep whole -o none
+    fails 1 "another run of shapecond uses this folder" shapecond train.npy --spc 1 --steps 2 --keep whole -o none
     wait
     sc-gen -q cbf -n 30 -L 32 -o labelled.npy
     head -c 3968 labelled.npy >x.npy
     tail -c +3969 labelled.npy | head -c 248 >y.npy
-    shapecond x.npy --import "--labels=y.npy" --spc 1 --steps 2 --views 5 --no-score --plain --keep eq -o eq.npy 2>said
-    shapecond x.npy --import "--labels=y.npy" --spc 1 --steps 2 --views 5 --no-score --plain --keep eq -o eq.npy 2>said
+    shapecond x.npy --import "--labels=y.npy" --spc 1 --steps 2 --views 5 --no-score --keep eq -o eq.npy 2>said
+    shapecond x.npy --import "--labels=y.npy" --spc 1 --steps 2 --views 5 --no-score --keep eq -o eq.npy 2>said
     grep "^+ sc-import.*done before" said
     { head -c 128 y.npy; tail -c 4 y.npy; tail -c +129 y.npy | head -c 116; } >z.npy
     mv z.npy y.npy
-    shapecond x.npy --import "--labels=y.npy" --spc 1 --steps 2 --views 5 --no-score --plain --keep eq -o eq.npy 2>said
+    shapecond x.npy --import "--labels=y.npy" --spc 1 --steps 2 --views 5 --no-score --keep eq -o eq.npy 2>said
     refute grep "^+ sc-import.*done before" said
     for word in --help "-o evil" --output=evil --version; do
         fails 2 "cannot pass on" shapecond x.npy --import "$word" --keep eq -o none
     done
     # Standard output is written each time.
     for i in 1 2; do
-        shapecond -q train.npy --spc 1 --steps 2 --views 5 --no-score --plain --keep out -o - >out.$i
+        shapecond -q train.npy --spc 1 --steps 2 --views 5 --no-score --keep out -o - >out.$i
     done
     test -s out.2
     cmp out.1 out.2
 '
 test_that 'files that are no datasets are imported' '
     sc-export -q train.npy -o own.tsv
-    shapecond own.tsv --spc 1 --steps 20 --views 50 --no-score --plain --keep own -o own.npy 2>said
+    shapecond own.tsv --spc 1 --steps 20 --views 50 --no-score --keep own -o own.npy 2>said
     grep "^+ sc-import -o own/data.npy own.tsv" said
     awk "BEGIN { srand(1); for (i = 0; i < 40; i++) { for (t = 0; t < 16; t++) printf \"%g,\", rand() + i % 2; print i % 2 ? \"on\" : \"off\" } }" >own.csv
-    shapecond own.csv --import "--label last" --spc 1 --steps 20 --views 50 --no-score --plain -q -o own-csv.npy
+    shapecond own.csv --import "--label last" --spc 1 --steps 20 --views 50 --no-score -q -o own-csv.npy
     sc-info own-csv.npy | grep -q " on$"
     fails 1 "sc-import failed" shapecond own.csv --spc 1 -o none
     test ! -e none
 '
+# A teacher program: see tests/unit/test_guide_command.c.
+program="$SC_BUILD/tests/test_guide_command teach"
+sc-teacher -q --steps 60 train.npy -o mine.tch
+test_that 'the end of the name says how the result is written, with views as series' '
+    shapecond train.npy --spc 1 --steps 20 --views 50 --no-score -q -o form.npy
+    sc-expand -q form.npy -o form-expanded.npy
+    for end in npz ts tsv txt csv; do
+        shapecond train.npy --spc 1 --steps 20 --views 50 --no-score -o form.$end 2>said
+        grep "form.$end has the views written out as series (.* kB); a result named .npy keeps them as a recipe (.* kB)" said
+        sc-import -q form.$end --classes-from train.npy -o back.npy
+        content form-expanded.npy >expected
+        content back.npy | cmp - expected
+    done
+    shapecond train.npy --spc 1 --steps 20 --views 0 --no-score -o bare.csv 2>said
+    refute grep "written out" said
+    test "$(wc -l <bare.csv)" = 4
+    shapecond train.npy --spc 1 --steps 20 --students shapelets --refine 2 --no-score -q -o seen.npz
+    test -s seen.slp
+    # What the format cannot hold is said before the work.
+    sc-gen planted -n 40 --channels 2 -L 40 -o two.npy
+    fails 1 "none.csv: CSV files hold one channel, this dataset has 2" shapecond two.npy -o none.csv
+    refute grep "^+" .stderr
+    test ! -e none.csv
+'
+test_that 'a report shows the result with the name of its file' '
+    shapecond train.npy --spc 1 --steps 20 --views 50 --keep reported --report page.html -o reported.npy 2>said
+    grep -q "^+ sc-report .* -o page.html reported.npy" said
+    for part in Accuracy Confusion "Learning curves" Time "Training on it"; do grep -qF "<h2>$part</h2>" page.html || { echo "no $part"; exit 1; }; done
+    grep -qF "shapecond.load(&quot;reported.npy&quot;)" page.html
+    shapecond train.npy --teacher mine.tch --spc 1 --views 20 --no-score --report page.html -q -o other.npz
+    grep -qF "np.load(&quot;other.npz&quot;)" page.html
+    fails 2 "the result needs -o FILE" shapecond train.npy --report page.html
+    fails 1 "nowhere/page.html" shapecond train.npy --report nowhere/page.html -o none
+    test ! -e none
+'
+test_that 'groups are held out where the dataset has some' '
+    awk "BEGIN { srand(2); for (i = 0; i < 60; i++) { printf \"%s,p%d\", i % 2 ? \"on\" : \"off\", i / 6; for (t = 0; t < 16; t++) printf \",%g\", rand() + i % 2; print \"\" } }" >persons.csv
+    sc-import -q persons.csv --group 2 -o persons.npy
+    shapecond persons.npy --spc 1 --steps 20 --views 20 --no-score --keep persons -o none.npy 2>said
+    grep "the dataset has groups: series of some groups are held out" said
+    grep "^+ sc-split .*--by=group" said
+    # Where each class has a group of its own, holding one out would lose the class.
+    awk "BEGIN { srand(2); for (i = 0; i < 60; i++) { printf \"%s,m%d\", i % 2 ? \"on\" : \"off\", i % 2; for (t = 0; t < 16; t++) printf \",%g\", rand() + i % 2; print \"\" } }" >machines.csv
+    sc-import -q machines.csv --group 2 -o machines.npy
+    shapecond machines.npy --spc 1 --steps 20 --views 20 --no-score --keep machines -o none.npy 2>said
+    grep "groups cannot be held out without losing a class" said
+    refute grep "by=group" said
+    rm none.npy
+'
+test_that 'the stages and their time are said before the work' '
+    shapecond train.npy --spc 1 --steps 20 --views 20 --no-score -o none.npy 2>said
+    grep -E "^shapecond: [0-9]+ stages, a few seconds with [0-9]+ threads?\$" said
+    test "$(sed -n "s/^shapecond: \([0-9]*\) stages.*/\1/p" said)" = "$(grep -c "^+ sc-" said)"
+    rm none.npy
+'
+test_that 'the commands of a run without --keep can be run as they stand' '
+    shapecond train.npy --spc 1 --steps 20 --views 20 -o stands.npy 2>said
+    mv stands.npy first-stands.npy
+    sed -n "s/^+ //p" said >commands.sh
+    grep -q "^STAGES=" commands.sh
+    sh -e commands.sh
+    cmp stands.npy first-stands.npy
+'
+test_that 'a teacher of the user takes part as a file and as a program, and sees the series as they are' '
+    shapecond train.npy --teacher mine.tch --spc 2 --views 100 --keep own-file -o file.npy 2>said
+    refute grep "^+ sc-scale" said
+    refute grep "^+ sc-teacher" said
+    grep "^+ sc-views --teacher mine.tch" said
+    grep "your teacher [0-9.]* %" said
+    test "$(sc-info --json file.npy | json views)" = 100
+    cmp file.npy own-file/condensed.npy
+    shapecond train.npy --teacher-command "$program well mine.tch" --spc 2 --views 100 --test train.npy --keep own -o program.npy >scores 2>said
+    grep "^mean" scores
+    cmp own/teacher.tsv own-file/teacher.tsv
+    test "$(sc-info --json program.npy | json views)" = 100
+    # Also without views its logits are the soft labels.
+    shapecond train.npy --teacher-command "$program well mine.tch" --spc 2 --views 0 --no-score -q -o unviewed.npy
+    sc-info unviewed.npy | grep -q "^ *soft"
+    # Its files count: with others nothing is taken from before.
+    shapecond train.npy --teacher-command "$program well mine.tch" --spc 2 --views 100 --no-score --keep own -o program.npy 2>said
+    grep "^+ sc-views.*done before" said
+    sc-teacher -q --steps 61 train.npy -o mine.tch
+    shapecond train.npy --teacher-command "$program well mine.tch" --spc 2 --views 100 --no-score --keep own -o program.npy 2>said
+    refute grep "^+ sc-views.*done before" said
+    # Series that are refined start with its logits.
+    shapecond train.npy --teacher mine.tch --students shapelets --refine 3 --spc 1 --no-score -o refined.npy 2>said
+    grep "^+ sc-match" said
+    test -s refined.slp
+'
+test_that 'a teacher of the user that does not fit is refused before the work' '
+    fails 1 "but mine.tch is for 1 and 128" shapecond short.npy --teacher mine.tch -o none
+    refute grep "^+" .stderr
+    fails 1 "sees shapelets" shapecond train.npy --teacher again/teacher.tch -o none
+    fails 2 "exclude each other" shapecond train.npy --teacher mine.tch --teacher-command cat -o none
+    fails 2 "network is the teacher" shapecond train.npy --teacher mine.tch --network cnn -o none
+    fails 1 "teacher command: exited with status 1" shapecond train.npy --teacher-command false --spc 1 -o none
+    test ! -e none
+'
+test_that 'a folder that nothing can be written to is refused before the work' '
+    touch a-file
+    fails 1 "a-file: " shapecond train.npy --keep a-file -o none
+    refute grep "^+" .stderr
+    fails 1 "nowhere/sub" shapecond train.npy --keep nowhere/sub -o none
+    refute grep "^+" .stderr
+    mkdir -p taken/commands.tsv
+    fails 1 "taken/commands.tsv" shapecond train.npy --keep taken -o none
+    refute grep "^+" .stderr
+'
 test_that 'a budget of bytes is kept' '
     for budget in 12k 20000 0.05M; do
-        shapecond train.npy --bytes $budget --steps 20 --plain --no-score -q -o budget.npy
+        shapecond train.npy --bytes $budget --steps 20 --no-score -q -o budget.npy
         size=$(stat -c %s budget.npy)
         echo "$budget: $size"
         awk -v size=$size -v text=$budget "BEGIN { b = text + 0; if (text ~ /k/) b *= 1e3; if (text ~ /M/) b *= 1e6; exit !(size <= b && size > 0.6 * b) }"
     done
+    # Groups and a long history are part of the result.
+    sc-gen cbf -n 4000 -L 20 | sc-export -q -o many.csv
+    awk -F, -v OFS=, "NR > 1 { print \$0, NR % 20 }" many.csv >grouped.csv
+    sc-import -q grouped.csv --label 1 --group 22 -o grouped.npy
+    shapecond grouped.npy --bytes 40k --bits 4 --steps 5 --no-score -q -o budget.npy
+    sc-info budget.npy | grep -q "groups *<u4"
+    test "$(stat -c %s budget.npy)" -le 40000
+    cp train.npy old.npy
+    for i in 1 2 3 4 5 6 7 8 9 10; do sc-scale -q old.npy -o older.npy; mv older.npy old.npy; done
+    shapecond old.npy --bytes 14k --steps 5 --no-score -q -o budget.npy
+    test "$(stat -c %s budget.npy)" -le 14000
     fails 1 "300 views take" shapecond train.npy --bytes 2k -o none
+    fails 1 "choose fewer (--bytes)" shapecond train.npy --bytes 1M -o none
     fails 2 "not a size" shapecond train.npy --bytes many -o none
     fails 2 "chooses --spc" shapecond train.npy --bytes 20k --spc 1 -o none
 '
+test_that 'no more series are wanted than there are, which is known before the work' '
+    fails 1 "27 series per class are wanted, but the smallest class has 25 besides" shapecond train.npy --spc 27 -o none
+    refute grep "^+ sc-" .stderr
+    sc-select -q -n 6 train.npy -o few.npy
+    shapecond few.npy --steps 5 --views 20 --force -o fewer.npy 2>said
+    grep "5 series per class: the smallest class" said
+    test "$(sc-info --json fewer.npy | json count)" = 15
+    fails 1 "besides those held out" shapecond grouped.npy --spc 1200 --force -o none
+'
 test_that 'a result that is not smaller than the data needs --force' '
-    fails 1 "as many bytes as the 90 series of train.npy" shapecond train.npy --spc 30 -o none
-    shapecond train.npy --spc 28 --views 5000 --force --steps 5 --plain --no-score -q -o large.npy
+    fails 1 "as many bytes as the 90 series of train.npy" shapecond train.npy --spc 25 --bits 32 -o none
+    shapecond train.npy --spc 25 --bits 32 --force --steps 5 --views 5000 --no-score -q -o large.npy
     test -s large.npy
 '
 finish

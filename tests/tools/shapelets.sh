@@ -40,7 +40,7 @@ test_that 'bad input is refused with the reason and leaves no file' '
     fails 1 "candidates of 5000 steps are longer than the series" sc-shapelets -l 10,5000 set.npy -o none
     fails 2 "is not a list of lengths" sc-shapelets -l 10,x set.npy -o none
     fails 2 "is neither a number of steps nor" sc-shapelets -w wide set.npy -o none
-    fails 2 "is none of: top, class, diverse" sc-shapelets --select best set.npy -o none
+    fails 2 "is not one of: top, class, diverse" sc-shapelets --select best set.npy -o none
     fails 2 "is too small" sc-shapelets -k 0 set.npy -o none
     sc-gen planted -n 20 -V 1 -o one-class.npy
     fails 1 "shapelets tell classes apart, but the 20 series have 1 class" \
@@ -94,7 +94,7 @@ test_that 'planted shapelets are found where they are' '
     test $((10 * hits)) -ge $((9 * total))
     test $((2 * chance)) -le "$hits"
 '
-# scaled_by FACTOR: a set of two classes, its values times that.
+# scaled_by FACTOR: a dataset of two classes, its values times that.
 scaled_by() {
     awk -v factor="$1" "BEGIN { srand(1); for (i = 0; i < 40; i++) { printf \"%d\", i % 2
         for (t = 0; t < 100; t++) printf \"\\t%.7g\", factor * (rand() - 0.5 + (i % 2 && t > 50 && t < 80))
@@ -145,7 +145,7 @@ test_that 'a pool can be scored by every measure, says by which, and is the same
         sc-shapelets -q -k 3 --quality $quality --threads 3 --measure-all scored.npy | cmp - pool.slp
         test "$(sc-info --json pool.slp | json quality)" = $quality
         sc-info --json pool.slp | grep "\"$quality\": [0-9.]*, \"threshold\""
-        sc-plot pool.slp | grep "class [0-9]*, $quality [0-9.]*"
+        sc-plot pool.slp | grep "class [a-z. 0-9]*, $quality [0-9.]*"
         case $quality in
         gain) test "$(tail -c +60 pool.slp | head -c 100 | cksum)" = "$(tail -c +60 gain.slp | head -c 100 | cksum)" ;;
         *) sc-info pool.slp | grep "^quality *$quality$" && sc-info pool.slp | grep "sc-shapelets .*--quality=$quality" ;;
@@ -153,6 +153,6 @@ test_that 'a pool can be scored by every measure, says by which, and is the same
         sc-shapelets -q -k 3 --quality $quality --gain one --select diverse scored.npy -o other.slp
         sc-strans -q other.slp scored.npy -o features.npy
     done
-    fails 2 "is none of: gain, f, kruskal-wallis, mood" sc-shapelets --quality best scored.npy -o none
+    fails 2 "is not one of: gain, f, kruskal-wallis, mood" sc-shapelets --quality best scored.npy -o none
 '
 finish

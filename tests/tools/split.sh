@@ -101,12 +101,12 @@ test_that 'labels may be in a file of their own' '
     series together.npy | cmp - expected
 '
 test_that 'wrong usage is refused' '
-    fails 2 "what sizes?" sc-split -o none cbf.npy
+    fails 2 "no sizes given" sc-split -o none cbf.npy
     fails 2 "several files" sc-split --train 0.5 cbf.npy
     fails 2 "--test says no size" sc-split --train 0.5 --only test cbf.npy
     fails 2 "--val: '"'1.5'"' is not a fraction" sc-split --val 1.5 -o none cbf.npy
     fails 2 "neither a fraction" sc-split --val half -o none cbf.npy
-    fails 2 "none of: train, val, test" sc-split --val 0.5 --only middle cbf.npy
+    fails 2 "not one of: train, val, test" sc-split --val 0.5 --only middle cbf.npy
 '
 test_that 'what cannot be split is refused and leaves no file' '
     fails 1 "add up to 1.2" sc-split --train 0.6 --test 0.6 -o none cbf.npy
@@ -150,7 +150,7 @@ paper_split() {
     for part in train val test; do found="$found $(member "paper-$part.npy" count)"; done
     test "$found" = " $sizes"
 }
-name='the complete sets are split with the counts of the paper'
+name='the complete datasets are split with the counts of the paper'
 if [ -r "$data/HAR/HAR_X.npy" ]; then
     test_that "$name" '
         paper_split 5878 1477 2944 --labels "$data/HAR/HAR_y.npy" "$data/HAR/HAR_X.npy"
@@ -161,7 +161,7 @@ if [ -r "$data/HAR/HAR_X.npy" ]; then
         sc-import -o two.npy "$data"/TwoPatterns/TwoPatterns_TRAIN.tsv \
             "$data"/TwoPatterns/TwoPatterns_TEST.tsv
         paper_split 1249 1876 1875 two.npy
-        # Only shares that are kept exactly give the size of the balanced set in that table.
+        # Only shares that are kept exactly give the size of the balanced dataset in that table.
         sc-balance paper-train.npy -o balanced.npy
         test "$(member balanced.npy count)" = 1304
     '

@@ -14,7 +14,7 @@ test_that 'the examples of the manual page run' '
     run_examples sc-synth
     test "$(classes_with 10 tiny.npy)" = 3
     test "$(classes_with 5 sre2l.npy)" = 3
-    sc-info tiny.npy | grep "the largest is that of the label for 100.00 %"
+    sc-info tiny.npy | grep "the largest logit is the label.s for 100.00 %"
     sc-info tiny.npy | grep "sc-synth .* --spc=10 --steps=200 --seed=0 <"
     sc-info --json tiny.npy | grep "\"name\": \"cylinder\""
 '
@@ -81,9 +81,9 @@ test_that 'what does not fit is refused with the reason and leaves no file' '
     fails 1 "train.npy: step 1: the loss is no longer a number; a smaller learning rate than 1e+30" \
         sc-synth -t plain.tch -r 1e30 --steps 50 train.npy -o none
     fails 1 "train.npy" sc-synth -t train.npy train.npy -o none
-    fails 2 "which teacher?" sc-synth train.npy -o none
+    fails 2 "no teacher given" sc-synth train.npy -o none
     fails 2 "exclude each other" sc-synth -t plain.tch --teacher-command cat train.npy -o none
-    fails 2 "no use without --shapelets" sc-synth -t plain.tch -w 3 train.npy -o none
+    fails 2 "--window needs --shapelets" sc-synth -t plain.tch -w 3 train.npy -o none
     fails 2 "is too small" sc-synth -t plain.tch -n 0 train.npy -o none
     test ! -e none
 '
@@ -159,6 +159,11 @@ test_that 'a program that hangs ends, with all that it started, when sc-synth ge
         test -z "$(ls -A | grep none)"
     done
 '
+test_that 'a program may finish its work after the last batch' '
+    sc-synth -q -s "$golden/synthesis.slp" -n 4 --steps 3 small.npy -o program.npy \
+        --teacher-command "$program well $golden/synthesis.tch; sleep 0.5; echo done >finished"
+    grep -qx done finished
+'
 test_that 'what a program started does not outlive a run that ends well' '
     sc-synth -q -s "$golden/synthesis.slp" -n 1 --steps 2 small.npy -o a \
         --teacher-command "sleep 1000 & echo \$! >other; exec $program well $golden/synthesis.tch"
@@ -194,7 +199,7 @@ END
         sc-synth -n 3 --steps 100 --teacher-command "\"$python\" \"$example\" train.npy" train.npy \
             -o numpy.npy 2>said
         test "$(classes_with 3 numpy.npy)" = 3
-        sc-info numpy.npy | grep "the largest is that of the label for 100.00 %"
+        sc-info numpy.npy | grep "the largest logit is the label.s for 100.00 %"
         sed -n "s/.*loss \([0-9.]*\) -> \([0-9.]*\):.*/\1 \2/p" said | { read -r first best
             awk "BEGIN { exit !($best < $first / 2) }"; }
         fails 1 "teacher command: train.npy is of another shape" \

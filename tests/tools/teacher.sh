@@ -12,7 +12,7 @@ test_that 'the examples of the manual page run' '
     sc-info small.tch | grep -q "network .*width=16 .*norm=instance .*classes=3$"
     test ! -e state.tch
 '
-# Small sets and a small network, for the sake of the sanitizers.
+# Small datasets and a small network, for the sake of the sanitizers.
 sc-gen cbf -n 45 -L 32 --seed 3 -o train.npy
 sc-gen cbf -n 30 -L 32 --seed 4 -o val.npy
 sc-gen cbf -n 150 -L 32 --seed 5 -o test.npy
@@ -42,7 +42,7 @@ test_that 'the seed changes the teacher, the test set does not' '
     teach -q train.npy --steps 10 --seed 1 -o seed-1.tch
     refute cmp -s seed-1.tch plain.tch
 '
-test_that 'a run that was killed goes on to the same bytes, and the same curve' '
+test_that 'a run that was killed resumes to the same bytes, and the same curve' '
     run="sc-teacher -q train.npy -v val.npy -s pool.slp --epochs 150 --checkpoint-every 3"
     run="$run --network cnn"
     $run --log whole.tsv -o whole.tch
@@ -136,10 +136,10 @@ test_that 'networks that cannot be are refused' '
         sc-teacher train.npy -n "cnn channels=3" -o none
     fails 1 "depht" sc-teacher train.npy -n "cnn depht=3" -o none
     fails 1 "" sc-teacher train.npy -n "cnn depth=30" -o none
-    fails 2 "--window is of no use without --shapelets" sc-teacher train.npy -w 3 -o none
+    fails 2 "--window needs --shapelets" sc-teacher train.npy -w 3 -o none
     fails 2 "is neither a number of steps" sc-teacher train.npy -s pool.slp -w wide -o none
     fails 2 "is too small" sc-teacher train.npy --batch 0 -o none
-    fails 2 "is none of: loss, accuracy, last" sc-teacher train.npy --choose best -o none
+    fails 2 "is not one of: loss, accuracy, last" sc-teacher train.npy --choose best -o none
     fails 1 "Is a directory" sc-teacher train.npy --epochs 1 --log . -o none
     test ! -e none
 '

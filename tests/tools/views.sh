@@ -26,6 +26,40 @@ test_that 'students learn the same from views and from what sc-expand writes' '
     sc-eval -q --seeds 1 --steps 20 views.npy test.npy -o a
     sc-eval -q --seeds 1 --steps 20 expanded.npy test.npy | cmp - a
 '
+# A teacher program: see tests/unit/test_guide_command.c.
+program="$SC_BUILD/tests/test_guide_command teach"
+# Series, labels and logits of network.npy and program.npy are the same, those of the views, too.
+same_labels() {
+    sc-expand -q network.npy -o a
+    sc-expand -q program.npy -o b
+    cmp -n $((3 * 128 + (3 + $1) * (4 * 128 + 4 + 4 * 3))) a b
+}
+test_that 'a program labels views as the network that it serves does, alone or as one of several teachers' '
+    sc-views -q -t teacher.tch -m 700 few.npy -o network.npy
+    sc-views -q --teacher-command "$program well teacher.tch" -m 700 few.npy -o program.npy
+    same_labels 700
+    sc-teacher -q --steps 20 --seed 5 train.npy -o second.tch
+    sc-views -q -t teacher.tch -t second.tch -m 50 few.npy -o network.npy
+    sc-views -q -t teacher.tch --teacher-command "$program well second.tch" -m 50 few.npy -o program.npy
+    same_labels 50
+    # It also labels the series, and the trials of recipes.
+    sc-views -q -t teacher.tch -m 50 --validate test.npy few.npy -o network.npy
+    sc-views -q --teacher-command "$program well teacher.tch" -m 50 --validate test.npy few.npy -o program.npy
+    same_labels 50
+    sc-info program.npy | grep -q -e "--teacher-command"
+    sc-teacher -q --steps 20 -s "$(sc-shapelets -q -k 5 train.npy -o five.slp && echo five.slp)" train.npy -o seeing.tch
+    sc-views -q -s five.slp -t seeing.tch -m 50 few.npy -o network.npy
+    sc-views -q -s five.slp --teacher-command "$program well seeing.tch" -m 50 few.npy -o program.npy
+    same_labels 50
+'
+test_that 'a program that fails ends sc-views with the reason, and none outlives it' '
+    fails 2 "missing option: --teacher" sc-views few.npy -o none
+    fails 2 "not with --teacher, --teacher-command" sc-views --augment --teacher-command cat few.npy -o none
+    fails 1 "teacher command: exited with status 1" sc-views --teacher-command false few.npy -o none
+    fails 1 "teacher command: was killed by signal 9" sc-views --teacher-command "exec $program killed teacher.tch" -m 2000 few.npy -o none
+    fails 1 "no first words within 0.2 seconds" sc-views --teacher-timeout 0.2 --teacher-command "sleep 100" few.npy -o none
+    test ! -e none
+'
 test_that 'the seed decides, not the threads, and fewer views are the beginning of more' '
     sc-views -q -t teacher.tch -m 300 --seed 3 --threads 1 few.npy -o a
     sc-views -q -t teacher.tch -m 300 --seed 3 --threads 7 few.npy | cmp - a
@@ -76,9 +110,42 @@ test_that 'augmented views keep the labels of their series' '
     fails 2 "not with --teacher" sc-views --augment -t teacher.tch few.npy -o none
 '
 test_that 'four bits take half the bytes' '
-    sc-views -q -t teacher.tch -m 1000 few.npy -o eight
-    sc-views -q -t teacher.tch -m 1000 --bits 4 few.npy -o four
+    sc-views -q -t teacher.tch -m 1000 --bits 8 few.npy -o eight
+    sc-views -q -t teacher.tch -m 1000 few.npy -o four
     test $(($(stat -c %s eight) - $(stat -c %s four))) -ge 900
+'
+test_that 'few bits: an eighth of the bytes of the series, and views of what is stored' '
+    mkdir quantised && cd quantised
+    run_examples sc-quantise
+    sc-info tiny.npy | grep "stored in 4 bits per value"
+    cd ..
+    sc-select -q -n 8 train.npy -o many.npy
+    for bits in 8 4; do
+        sc-quantise -q -b $bits many.npy -o q$bits.npy
+        sc-views -q -t teacher.tch -m 400 --bits 4 q$bits.npy -o v$bits.npy
+        sc-info v$bits.npy | grep "stored in $bits bits"
+        # What other programs read: values, not codes.
+        sc-expand -q v$bits.npy -o e$bits.npy
+        sc-prune -q q$bits.npy -o floats.npy
+        test "$(sc-info --json floats.npy | json max)" = "$(sc-info --json q$bits.npy | json max)"
+        sc-eval -q --seeds 1 --steps 100 --batch 64 e$bits.npy test.npy -o scores
+        sc-eval -q --seeds 1 --steps 100 --batch 64 v$bits.npy test.npy | cmp - scores
+        awk "/^mean/ { exit !(\$2 > 85) }" scores
+    done
+    # 24 series of 128 steps; a low and a step of each, and two headers.
+    test $(($(stat -c %s many.npy) - $(stat -c %s q4.npy))) -gt $((24 * 128 * 4 - 24 * 64 - 24 * 8 - 1200))
+    # They stay few through sc-scale and back.
+    sc-scale -q --save s.npy v4.npy -o scaled.npy
+    sc-scale -q --undo --with s.npy scaled.npy -o back.npy
+    head -c 1664 v4.npy | tail -c 1536 >codes
+    head -c 1664 back.npy | tail -c 1536 | cmp - codes
+    sc-scale -q v4.npy | sc-info | grep "stored in 4 bits"
+    # Views no longer fit series that are rounded.
+    sc-quantise v8.npy -o dropped 2>said
+    grep -q "its 400 labelled views are left out" said
+    # The shape (N, L) is one channel.
+    sc-shapelets -q -k 3 train.npy -o p.slp
+    sc-strans -q p.slp train.npy | sc-quantise | sc-info - | grep -q "series *|u1 *([0-9]*, 1, 3)"
 '
 test_that 'views survive sc-scale, and programs that drop them say so' '
     sc-views -q -t teacher.tch -m 30 few.npy -o views.npy

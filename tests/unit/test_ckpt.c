@@ -85,6 +85,14 @@ static void refuse_state(const struct ckpt_run *run)
     assert_null(state);
 }
 
+static bool is_damaged(void)
+{
+    bool damaged;
+
+    assert_ok(ckpt_is_damaged(path, &damaged));
+    return damaged;
+}
+
 static void a_state_comes_back_as_it_was(void **unused)
 {
     unsigned char *state;
@@ -103,6 +111,9 @@ static void a_state_comes_back_as_it_was(void **unused)
     assert_int_equal(size, 12);
     assert_memory_equal(state, "epoch=3\n\0\1\2\3", 12);
     free(state);
+    assert_false(is_damaged());
+    assert_int_equal(unlink(path), 0);
+    assert_false(is_damaged());
 }
 
 static void a_state_with_any_bit_changed_is_refused(void **unused)
@@ -117,6 +128,7 @@ static void a_state_with_any_bit_changed_is_refused(void **unused)
         bytes[bit / 8] ^= (unsigned char)(1 << bit % 8);
         put_bytes(bytes, size);
         refuse_state(&this_run);
+        assert_true(is_damaged());
         bytes[bit / 8] ^= (unsigned char)(1 << bit % 8);
     }
     free(bytes);
@@ -133,14 +145,17 @@ static void a_state_of_any_other_length_is_refused(void **unused)
     for (size_t length = 0; length < size; length++) {
         put_bytes(bytes, length);
         refuse_state(&this_run);
+        assert_true(is_damaged());
     }
     longer = calloc(1, size + 1);
     assert_non_null(longer);
     put_bytes(longer, size); /* zeros */
     refuse_state(&this_run);
+    assert_true(is_damaged());
     memcpy(longer, bytes, size);
     put_bytes(longer, size + 1);
     refuse_state(&this_run);
+    assert_true(is_damaged());
     free(longer);
     free(bytes);
 }

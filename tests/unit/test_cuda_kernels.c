@@ -7,18 +7,17 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "nn/memory.h"
+#include "nn/backend_memory.h"
 #include "support/both.h"
 
-/* All members from the first function on are functions.  Those of attention and recurrent layers
- * may be missing, all together: then networks that need them are refused (tests/tools/device.sh).
- */
+/* All members from the first function on are functions, but those of dense layers, which are
+ * convolutions here. */
 static void every_function_of_the_backend_is_there(void **state)
 {
     const char *at = (const char *)gpu() + offsetof(struct backend, fault);
     const char *end = (const char *)gpu() + sizeof(struct backend);
-    const char *optional = (const char *)gpu() + offsetof(struct backend, dropout);
-    const char *required = (const char *)gpu() + offsetof(struct backend, loss);
+    const char *optional = (const char *)gpu() + offsetof(struct backend, dense_scratch);
+    const char *required = (const char *)gpu() + offsetof(struct backend, dropout);
     void *function;
 
     (void)state;
@@ -113,7 +112,7 @@ static void copies_of_any_size_arrive(void **state)
         from_backend(gpu(), back, memory, sizes[i]);
         assert_memory_equal(sent, back, sizes[i]);
         from_backend(gpu(), back, memory + sizes[i], 1);
-        assert_int_equal(back[0], 0); /* new memory is zero, and nothing was written behind */
+        assert_int_equal(back[0], 0); /* new memory is zero, and nothing was written after */
         gpu()->release(memory);
         free(sent);
         free(back);
@@ -345,7 +344,7 @@ static void losses_and_their_tangents_are_those_of_the_processor(void **state)
 
 /* ---- Convolutions ---- */
 
-/* With so many samples more, so that every call can have plans of its own. */
+/* With that many more samples, so that every call can have plans of its own. */
 static void check_convolutions(size_t more)
 {
     /* gap: more steps of halo than the convolution needs, because others read the tensors, too. */
@@ -489,7 +488,7 @@ static void run_normact(const struct backend *b, struct normact normact, size_t 
                                 on[RDZ]);
 }
 
-/* Inside of networks there is other memory behind the results; here, nothing. */
+/* Inside of networks there is other memory after the results; here, nothing. */
 static void normacts_write_nothing_behind_their_results(void **state)
 {
     enum { COUNT = 3, STEPS = 7, POOLED = 3, STRIDE = 16 };
@@ -570,6 +569,30 @@ static void pooling_of_all_steps_is_that_of_the_processor(void **state)
 
 /* ---- Small grids ---- */
 
+/* Scores of some hundred, whose exponentials no float holds, and more steps than threads. */
+static void attention_to_large_scores_does_not_overflow(void **state)
+{
+    enum { COUNT = 2, STEPS = 70, WIDTH = 4, STRIDE = 16, LONG = STEPS * STRIDE };
+    const struct backend *const backends[] = {gpu(), backend_cpu()};
+    struct attention_shape shape = {STEPS, 1, WIDTH, STRIDE, STRIDE, LONG, LONG, LONG, LONG};
+    struct both in = both_normal(COUNT * LONG, 1), out = both_normal(COUNT * LONG, 2);
+
+    (void)state;
+    for (int k = 0; k < 2; k++) {
+        struct attention attention = {.shape = shape};
+        float *x = k ? in.on_cpu : in.on_gpu;
+
+        attention.scratch =
+            backends[k]->allocate(backends[k]->attention_scratch(&shape, COUNT) * sizeof *x);
+        backends[k]->combine(COUNT * LONG, 20, x, 0, x);
+        backends[k]->attention_forward(&attention, 0, COUNT, x, k ? out.on_cpu : out.on_gpu);
+        backends[k]->release(attention.scratch);
+    }
+    assert_close(&out, 1e-3);
+    free_both(&in);
+    free_both(&out);
+}
+
 static void grids_too_small_for_the_work_go_round(void **state)
 {
     (void)state;
@@ -641,6 +664,7 @@ int main(void)
         cmocka_unit_test(convolutions_that_cudnn_does_not_have_are_made_of_products),
         cmocka_unit_test(normacts_write_nothing_behind_their_results),
         cmocka_unit_test(pooling_of_all_steps_is_that_of_the_processor),
+        cmocka_unit_test(attention_to_large_scores_does_not_overflow),
         cmocka_unit_test(grids_too_small_for_the_work_go_round),
         cmocka_unit_test(memory_that_is_not_there_is_told),
         cmocka_unit_test(the_first_fault_is_kept_and_told),

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "nn/memory.h"
+#include "nn/backend_memory.h"
 #include "nn/pass.h"
 #include "support/fake_device.h"
 
@@ -81,14 +81,16 @@ static struct results run_pass(const struct backend *backend, const struct probl
         if (strstr(network->buffers[i].name, "mean"))
             backend->copy_rows(1, network->buffers[i].count, moved + network->buffers[i].offset, 0,
                                buffers + network->buffers[i].offset, 0);
-    out = pass_forward(pass, &(struct forward){.count = p->samples,
-                                               .x = in,
-                                               .features = shapelets,
-                                               .parameters = parameters,
-                                               .buffers = buffers,
-                                               .training = p->training,
-                                               .momentum = 0.1f,
-                                               .statistics = p->statistics});
+    out = pass_forward(
+        pass, &(struct forward){.count = p->samples,
+                                .x = in,
+                                .features = shapelets,
+                                .parameters = parameters,
+                                .buffers = buffers,
+                                .training = p->training,
+                                .momentum = 0.1f,
+                                .dropout = p->training ? dropout_of(5, 2) : (struct dropout){0},
+                                .statistics = p->statistics});
     r.logits = fetch(backend, out, logits);
     r.embedding = fetch(backend, pass_embedding(pass), embedding);
     if (p->statistics && network_statistics(network, 0, &normalised)) {
@@ -199,6 +201,13 @@ static const char *const networks[] = {
     "tcn depth=3 width=16 kernel=4 norm=none act=sigmoid channels=1 length=37 classes=2",
     "mlp depth=2 width=33 act=sigmoid channels=2 length=9 classes=3 features=2",
     "mlp depth=1 width=5 norm=batch act=sigmoid channels=1 length=7 classes=2",
+    "transformer width=6 ff=5 dropout=0.3 act=gelu channels=2 length=11 classes=3 features=2",
+    "transformer width=12 heads=3 ff=17 layers=2 patch=2 norm=layer act=gelu dropout=0.2 "
+    "positions=learned end=mean channels=2 length=10 classes=3",
+    "transformer width=16 heads=2 ff=16 norm=layer act=gelu dropout=0 channels=1 length=70 "
+    "classes=2 end=mean",
+    "gru hidden=5 channels=2 length=9 classes=3 features=1",
+    "gru hidden=16 layers=2 channels=1 length=13 classes=2",
 };
 
 static void all_phases_are_those_of_the_processor(void **state)
@@ -231,6 +240,9 @@ static void many_steps_and_blocks_are_summed_up_in_full(void **state)
     p = problem_of("cnn depth=1 width=3 norm=instance act=sigmoid pool=mean channels=1 length=701 "
                    "classes=2",
                    2);
+    compare_passes(&p, 3e-5);
+    /* Squares of two series are more than attention computes together. */
+    p = problem_of("transformer width=2 ff=2 dropout=0.3 channels=1 length=730 classes=2", 2);
     compare_passes(&p, 3e-5);
 }
 

@@ -171,15 +171,15 @@ static void series_of_any_scale_are_transformed(void **state)
 
 static struct dataset make_set(size_t count, size_t steps)
 {
-    struct dataset set;
+    struct dataset dataset;
     float *values = normal_values(count * 2 * steps, 50);
 
-    assert_ok(dataset_new(count, 2, steps, 3, false, &set));
-    memcpy(set.x, values, count * 2 * steps * sizeof *values);
+    assert_ok(dataset_new(count, 2, steps, 3, false, &dataset));
+    memcpy(dataset.x, values, count * 2 * steps * sizeof *values);
     for (size_t i = 0; i < count; i++)
-        set.y[i] = (int32_t)(i % 3);
+        dataset.y[i] = (int32_t)(i % 3);
     free(values);
-    return set;
+    return dataset;
 }
 
 /* Candidates of three lengths (those with that factor), every start_step, between two steps of
@@ -189,22 +189,23 @@ struct measuring {
 };
 
 /* Distances to channel 1 of all series, from both devices, have the same bits. */
-static void compare_distances(const struct dataset *set, const struct measuring *how)
+static void compare_distances(const struct dataset *dataset, const struct measuring *how)
 {
     size_t lengths[] = {1 * how->factor, 6 * how->factor, 17 * how->factor};
     const struct distance_device *device = fake_device()->distance;
-    const float *source = dataset_series(set, 0, 1);
-    size_t *order = calloc(set->count, sizeof *order), stride;
+    const float *source = dataset_series(dataset, 0, 1);
+    size_t *order = calloc(dataset->count, sizeof *order), stride;
     struct series_blocks blocks;
     struct candidates all;
     struct distance_scratch scratch;
     float *a, *b;
     void *series, *worker;
 
-    for (size_t i = 0; i < set->count; i++)
-        order[i] = set->count - 1 - i;
-    assert_ok(series_blocks_make(set, 1, order, &blocks));
-    assert_ok(candidates_make(set->length, lengths, 3, how->start_step, how->from, how->to, &all));
+    for (size_t i = 0; i < dataset->count; i++)
+        order[i] = dataset->count - 1 - i;
+    assert_ok(series_blocks_make(dataset, 1, order, &blocks));
+    assert_ok(
+        candidates_make(dataset->length, lengths, 3, how->start_step, how->from, how->to, &all));
     assert_ok(distance_scratch_make(&all, &scratch));
     assert_ok(distance_doubt(&blocks, &scratch.doubt));
     stride = (blocks.blocks + 1) * DISTANCE_LANES;
@@ -218,7 +219,7 @@ static void compare_distances(const struct dataset *set, const struct measuring 
                     a + 2 * DISTANCE_LANES, stride);
     assert_null(device->fault());
     for (size_t block = 0; block < blocks.blocks; block++)
-        distance_to_block(source, blocks.values + block * set->length * DISTANCE_LANES, &all,
+        distance_to_block(source, blocks.values + block * dataset->length * DISTANCE_LANES, &all,
                           how->window, &scratch, b + block * DISTANCE_LANES, stride);
     assert_memory_equal(a, b, all.count * stride * sizeof *a);
     device->worker_close(worker);
@@ -238,19 +239,19 @@ static void distances_have_the_bits_of_the_processor(void **state)
 
     (void)state;
     for (size_t k = 0; k < 18; k++) {
-        struct dataset set = make_set(COUNT, STEPS);
+        struct dataset dataset = make_set(COUNT, STEPS);
         struct measuring how = {2, k % 2 ? 5 : 0, k % 2 ? 20 : STEPS, windows[k / 2 % 3], 1};
 
         for (size_t i = 0; i < COUNT * 2; i++)
             for (size_t t = k < 6 ? 0 : 8; t < 14; t++)
                 if (k < 6) /* squares that are too small for a float, in the last lane of a block */
-                    set.x[i * STEPS + t] *= i / 2 == 0 || i / 2 % 8 == 5 ? 1e-25f : 1;
+                    dataset.x[i * STEPS + t] *= i / 2 == 0 || i / 2 % 8 == 5 ? 1e-25f : 1;
                 else if (k < 12) /* spikes that running sums lose the rest beside */
-                    set.x[i * STEPS + t] *= i % 11 == t ? 1e7f : 1;
+                    dataset.x[i * STEPS + t] *= i % 11 == t ? 1e7f : 1;
                 else /* squares that are too large */
-                    set.x[i * STEPS + t] *= 1e25f;
-        compare_distances(&set, &how);
-        dataset_free(&set);
+                    dataset.x[i * STEPS + t] *= 1e25f;
+        compare_distances(&dataset, &how);
+        dataset_free(&dataset);
     }
 }
 
@@ -259,7 +260,7 @@ static void grains_have_the_bits_of_the_processor(void **state)
 {
     static const size_t factors[] = {2, 4, 5, 3}, windows[] = {0, 3, 7, 1000};
     enum { COUNT = 37, STEPS = 107 };
-    struct dataset set = make_set(COUNT, STEPS);
+    struct dataset dataset = make_set(COUNT, STEPS);
 
     (void)state;
     for (size_t f = 0; f < 4; f++)
@@ -269,35 +270,35 @@ static void grains_have_the_bits_of_the_processor(void **state)
                 struct measuring how = {factor, part ? 2 * factor : 0,
                                         part ? 3 * factor + 1 : STEPS, windows[w], factor};
 
-                compare_distances(&set, &how);
+                compare_distances(&dataset, &how);
             }
-    dataset_free(&set);
+    dataset_free(&dataset);
 }
 
 static void many_shifts_of_many_series_are_measured_in_several_goes(void **state)
 {
     enum { COUNT = 1100, STEPS = 800 };
-    struct dataset set = make_set(COUNT, STEPS);
+    struct dataset dataset = make_set(COUNT, STEPS);
     struct measuring how = {90, 0, STEPS, 12, 1};
 
     (void)state;
-    compare_distances(&set, &how);
-    dataset_free(&set);
+    compare_distances(&dataset, &how);
+    dataset_free(&dataset);
 }
 
 static void discovery_finds_the_same_pool(void **state)
 {
     static const size_t lengths[] = {4, 9};
-    struct dataset set = make_set(70, 30);
+    struct dataset dataset = make_set(70, 30);
     struct discover_options options = {
         .lengths = lengths, .length_count = 2, .start_step = 1, .window = 4, .k = 3};
     struct shapelet_pool a, b;
 
     (void)state;
     parallel_set_threads(3);
-    assert_ok(discover_shapelets(&set, &options, &b, NULL));
+    assert_ok(discover_shapelets(&dataset, &options, &b, NULL));
     options.device = fake_device()->distance;
-    assert_ok(discover_shapelets(&set, &options, &a, NULL));
+    assert_ok(discover_shapelets(&dataset, &options, &a, NULL));
     parallel_set_threads(0);
     assert_int_equal(a.count, b.count);
     for (size_t i = 0; i < a.count; i++) {
@@ -308,7 +309,7 @@ static void discovery_finds_the_same_pool(void **state)
     }
     slp_free(&a);
     slp_free(&b);
-    dataset_free(&set);
+    dataset_free(&dataset);
 }
 
 static void grids_too_small_for_the_work_go_round(void **state)

@@ -7,7 +7,7 @@
 
 #include "formats/dataset.h"
 
-/* A small set with everything: 3 series, 2 channels, 4 steps, 2 classes. */
+/* A small dataset with everything: 3 series, 2 channels, 4 steps, 2 classes. */
 static void make_dataset(struct dataset *dataset)
 {
     static const char *const names[] = {"no", "yes"};
@@ -90,7 +90,7 @@ static void chosen_series_keep_everything_that_belongs_to_them(void **state)
     assert_string_equal(taken.names[1], "yes");
     assert_string_equal(taken.notes, "sc-test 1.0");
     dataset_free(&taken);
-    /* Series without labels stay without; a flat set stays flat. */
+    /* Series without labels stay without; a flat dataset stays flat. */
     all.y = NULL;
     all.flat = true;
     assert_ok(dataset_take(&all, chosen, 2, &taken));
@@ -219,7 +219,7 @@ static void sets_that_make_no_sense_are_refused_with_the_reason(void **state)
     /* Names of no characters take no room in the file, but would in memory. */
     EXPECT("1073741824 class names are too many", 0, SERIES,
            add_zeros(&file, NPY_UNICODE, 0, 1, 1 << 30, 0, 0));
-    EXPECT("array 2 of type <f4 and shape (3,) is none of", 0, SERIES,
+    EXPECT("array 2 of type <f4 and shape (3,) is not one of", 0, SERIES,
            add_zeros(&file, NPY_FLOAT, 4, 1, 3, 0, 0));
     EXPECT("4 labels for 3 series", 0, SERIES, add_zeros(&file, NPY_INT, 4, 1, 4, 0, 0));
     EXPECT("2 soft labels for 3 series", 0, SERIES, add_ints(&file, 0, 1, 0),
@@ -231,8 +231,9 @@ static void sets_that_make_no_sense_are_refused_with_the_reason(void **state)
     EXPECT("series 1 has the label -1", 0, SERIES, add_ints(&file, 0, -1, 0));
     EXPECT("series 2 has the label 2147483647", 0, SERIES, add_ints(&file, 0, 1, INT32_MAX));
     EXPECT("soft labels without labels", 0, SERIES, add_zeros(&file, NPY_FLOAT, 4, 2, 3, 2, 0));
-    EXPECT("array 4 of type <i4 and shape (3,) is none of: labels (N,) and groups (N,) of integers",
-           0, SERIES, add_ints(&file, 0, 0, 0), add_ints(&file, 0, 0, 0), add_ints(&file, 0, 0, 0));
+    EXPECT(
+        "array 4 of type <i4 and shape (3,) is not one of: labels (N,) and groups (N,) of integers",
+        0, SERIES, add_ints(&file, 0, 0, 0), add_ints(&file, 0, 0, 0), add_ints(&file, 0, 0, 0));
     EXPECT("series 1 has the group -4", 0, SERIES, add_ints(&file, 0, 0, 0),
            add_ints(&file, 0, -4, 0));
     EXPECT("array 2 of type <f4 and shape (3, 1, 5)", 0, SERIES, SERIES);
@@ -262,7 +263,7 @@ static void a_value_that_is_no_number_is_named(void **state)
     dataset_free(&dataset);
 }
 
-/* Every cut either is an error or ends just behind one of the five arrays. */
+/* Every cut either is an error or ends just after one of the five arrays. */
 static void a_file_cut_anywhere_is_an_error(void **state)
 {
     struct dataset dataset, back;

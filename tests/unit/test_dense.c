@@ -55,7 +55,7 @@ static void multiply_here(void *context, size_t task, unsigned worker)
     results[task * SIZE * SIZE] -= a[0] * b[0];
 }
 
-/* In a process of its own that may have so many more megabytes of addresses: 0 if OpenBLAS was
+/* In a process of its own that may have that many more megabytes of addresses: 0 if OpenBLAS was
  * opened and works on several threads, 1 if that was refused with this text. */
 static int open_within(size_t megabytes, const char *text)
 {

@@ -47,7 +47,7 @@ static struct discover_options defaults(const size_t *lengths, size_t count)
 /* Score of one candidate by brute force. */
 static struct brute_split brute_score(const struct dataset *dataset,
                                       const struct discover_options *options,
-                                      const struct found *candidate)
+                                      const struct scored_candidate *candidate)
 {
     double *distances = calloc(dataset->count, sizeof *distances);
     const float *values =
@@ -69,7 +69,7 @@ static struct brute_split brute_score(const struct dataset *dataset,
 /* All candidates of a channel by brute force, sorted and without overlaps. */
 static size_t brute_candidates(const struct dataset *dataset,
                                const struct discover_options *options, size_t channel,
-                               struct found *all)
+                               struct scored_candidate *all)
 {
     size_t total = 0;
 
@@ -79,27 +79,27 @@ static size_t brute_candidates(const struct dataset *dataset,
         for (size_t k = 0; k < options->length_count; k++)
             for (size_t start = 0; start + options->lengths[k] <= dataset->length;
                  start += options->start_step) {
-                struct found *found = &all[total++];
+                struct scored_candidate *found = &all[total++];
                 struct brute_split split;
 
-                *found = (struct found){.channel = (uint32_t)channel,
-                                        .start = (uint32_t)start,
-                                        .length = (uint32_t)options->lengths[k],
-                                        .label = dataset->y[i],
-                                        .source = i};
+                *found = (struct scored_candidate){.channel = (uint32_t)channel,
+                                                   .start = (uint32_t)start,
+                                                   .length = (uint32_t)options->lengths[k],
+                                                   .label = dataset->y[i],
+                                                   .source = i};
                 split = brute_score(dataset, options, found);
                 found->quality = (float)split.gain;
                 found->margin = (float)((split.high - split.low) / sqrt((double)found->length));
                 found->threshold = (float)((split.low + split.high) / 2);
             }
-        total = first + found_keep_apart(all + first, total - first);
+        total = first + scored_keep_separate(all + first, total - first);
     }
-    qsort(all, total, sizeof *all, found_compare);
+    qsort(all, total, sizeof *all, scored_compare);
     return total;
 }
 
-static const struct found *find(const struct found *all, size_t count,
-                                const struct shapelet *shapelet)
+static const struct scored_candidate *find(const struct scored_candidate *all, size_t count,
+                                           const struct shapelet *shapelet)
 {
     for (size_t i = 0; i < count; i++)
         if (all[i].source == shapelet->source && all[i].start == shapelet->start &&
@@ -111,7 +111,7 @@ static const struct found *find(const struct found *all, size_t count,
 static void check_against_brute_force(const struct dataset *dataset,
                                       const struct discover_options *options)
 {
-    struct found *all =
+    struct scored_candidate *all =
         calloc(dataset->count * dataset->length * options->length_count, sizeof *all);
     struct shapelet_pool pool;
     size_t at = 0;
@@ -122,7 +122,7 @@ static void check_against_brute_force(const struct dataset *dataset,
 
         for (size_t k = 0; k < options->k && k < total; k++, at++) {
             const struct shapelet *got = &pool.shapelets[at];
-            const struct found *same = find(all, total, got);
+            const struct scored_candidate *same = find(all, total, got);
             double near = options->quality ? 1e-5 : 0; /* statistics have no upper limit */
             double scale = options->length_normalised ? sqrt((double)got->length) : 1;
 
@@ -325,10 +325,10 @@ static void test_class_selection_gives_every_class_its_share(void **state)
 /* All candidates of a channel by brute force, sorted; without those that the lists of a diverse
  * choice have no room for, and overlapping ones of the same list. */
 static size_t brute_lists(const struct dataset *dataset, const struct discover_options *options,
-                          size_t channel, struct found *all)
+                          size_t channel, struct scored_candidate *all)
 {
     size_t counts[8] = {0}, total = 0, kept = 0;
-    struct found *list = calloc(dataset->count * dataset->length * 3, sizeof *list);
+    struct scored_candidate *list = calloc(dataset->count * dataset->length * 3, sizeof *list);
     struct select_plan plan;
 
     dataset_class_counts(dataset, counts);
@@ -336,35 +336,35 @@ static size_t brute_lists(const struct dataset *dataset, const struct discover_o
     for (size_t i = 0; i < dataset->count; i++)
         for (size_t k = 0; k < options->length_count; k++)
             for (size_t start = 0; start + options->lengths[k] <= dataset->length; start++) {
-                struct found *found = &all[total++];
+                struct scored_candidate *found = &all[total++];
                 double root = sqrt((double)options->lengths[k]);
                 struct brute_split split;
 
-                *found = (struct found){.channel = (uint32_t)channel,
-                                        .start = (uint32_t)start,
-                                        .length = (uint32_t)options->lengths[k],
-                                        .label = dataset->y[i],
-                                        .source = i};
+                *found = (struct scored_candidate){.channel = (uint32_t)channel,
+                                                   .start = (uint32_t)start,
+                                                   .length = (uint32_t)options->lengths[k],
+                                                   .label = dataset->y[i],
+                                                   .source = i};
                 split = brute_score(dataset, options, found);
                 found->quality = (float)split.gain;
                 found->margin = (float)((split.high - split.low) / root);
                 found->threshold =
                     (float)((split.low + split.high) / 2 / (options->length_normalised ? root : 1));
             }
-    qsort(all, total, sizeof *all, found_compare);
+    qsort(all, total, sizeof *all, scored_compare);
     for (size_t i = 0; i < plan.lists; i++) {
         size_t count = 0;
 
         for (size_t c = 0; c < total; c++)
             if (select_list(&plan, &all[c]) == i)
                 list[count++] = all[c];
-        count = found_keep_apart(list, count);
+        count = scored_keep_separate(list, count);
         count = count < plan.capacity ? count : plan.capacity;
         memcpy(all + total + kept, list, count * sizeof *list);
         kept += count;
     }
     memmove(all, all + total, kept * sizeof *all);
-    qsort(all, kept, sizeof *all, found_compare);
+    qsort(all, kept, sizeof *all, scored_compare);
     free(list);
     return kept;
 }
@@ -378,7 +378,7 @@ static void test_a_diverse_pool_is_the_one_that_brute_force_chooses(void **state
     (void)state;
     for (size_t run = 0; run < 8; run++) {
         struct discover_options options = defaults(lengths, 2);
-        struct found *all, *chosen;
+        struct scored_candidate *all, *chosen;
         struct shapelet_pool pool;
         struct dataset dataset;
         size_t at = 0;
@@ -422,7 +422,7 @@ static void test_a_diverse_choice_takes_what_is_left_when_nothing_new_is(void **
     (void)state;
     for (size_t run = 0; run < 6; run++) {
         struct discover_options options = defaults(lengths, 2);
-        struct found *all, *chosen, *expected;
+        struct scored_candidate *all, *chosen, *expected;
         size_t total, count, expected_count, k = 20 + 10 * run;
         struct dataset dataset;
 

@@ -106,11 +106,11 @@ static void misbehave_at_forward(const struct served *served)
 
 static void serve_forward(struct served *served)
 {
-    struct npy_array x, features;
-    size_t shape[] = {0, CLASSES};
+    struct npy_array x, features = {0};
+    size_t shape[] = {0, served->guide.classes};
     float *logits;
 
-    if (!next_array(served, &x) || !next_array(served, &features))
+    if (!next_array(served, &x) || (served->guide.features && !next_array(served, &features)))
         exit(3);
     misbehave_at_forward(served);
     if (served->steps++ == 0)
@@ -118,14 +118,14 @@ static void serve_forward(struct served *served)
     if (x.shape[0] > MOST_SERIES)
         exit(3);
     served->count = shape[0] = x.shape[0];
-    logits = calloc(x.shape[0] * CLASSES + 1, sizeof *logits);
+    logits = calloc(x.shape[0] * shape[1] + 1, sizeof *logits);
     served->guide.forward(served->guide.state, 0, x.shape[0], x.data, features.data, true, logits);
     if (is_mode(served, "nan"))
         logits[1] /= 0 * logits[1];
     if (is_mode(served, "shape"))
         shape[0]--;
     if (is_mode(served, "flat"))
-        shape[0] *= CLASSES;
+        shape[0] *= shape[1];
     answer(is_mode(served, "flat") ? 1 : 2, shape, logits);
     free(logits);
     npy_array_free(&x);
@@ -133,7 +133,7 @@ static void serve_forward(struct served *served)
 }
 
 static void misbehave_at_backward(const struct served *served, const size_t *series, float *dx,
-                                  float *dfeatures, float *apart)
+                                  float *dfeatures, float *distance)
 {
     const size_t one[] = {1}, turned[] = {series[0], series[2], series[1]};
     static const double large[] = {1e300};
@@ -143,7 +143,7 @@ static void misbehave_at_backward(const struct served *served, const size_t *ser
     if (is_mode(served, "steep-features"))
         dfeatures[0] = NAN;
     if (is_mode(served, "nowhere"))
-        *apart = NAN;
+        *distance = NAN;
     if (is_mode(served, "turned"))
         answer(3, turned, dx);
     if (is_mode(served, "again"))
@@ -158,14 +158,14 @@ static void misbehave_at_backward(const struct served *served, const size_t *ser
 
 static void serve_backward(struct served *served, const char *text)
 {
-    const size_t series[] = {served->count, CHANNELS, LENGTH};
+    const size_t series[] = {served->count, served->guide.channels, served->guide.length};
     const size_t distances[] = {served->count, served->guide.features};
-    size_t floats = served->count * CHANNELS * LENGTH;
+    size_t floats = series[0] * series[1] * series[2];
     float *gradients = calloc(floats + served->count * served->guide.features, sizeof *gradients);
     struct matching matching;
     struct npy_array dlogits;
     char norm[16];
-    double apart;
+    double distance;
     float sent;
 
     if (!next_array(served, &dlogits) || sscanf(text, "backward weight=%lf first=%lf norm=%15s",
@@ -173,11 +173,12 @@ static void serve_backward(struct served *served, const char *text)
         exit(3);
     matching.squared = strcmp(norm, "squared") == 0;
     served->guide.backward(served->guide.state, 0, &matching, dlogits.data, gradients,
-                           gradients + floats, &apart);
-    sent = (float)apart;
+                           gradients + floats, &distance);
+    sent = (float)distance;
     misbehave_at_backward(served, series, gradients, gradients + floats, &sent);
     answer(3, series, gradients);
-    answer(2, distances, gradients + floats);
+    if (served->guide.features)
+        answer(2, distances, gradients + floats);
     answer(0, series, &sent);
     if (is_mode(served, "more"))
         answer(0, series, &sent);
@@ -241,7 +242,7 @@ static struct error *condense_with(const char *mode, double patience, bool by_ro
     struct teacher teacher = {0};
     struct guide guide = {
         .channels = CHANNELS, .length = LENGTH, .classes = CLASSES, .features = 4};
-    struct dataset set;
+    struct dataset dataset;
     struct error *error = NULL;
     const char *runner = getenv("SC_RUNNER"); /* what emulates the processor of this program */
     char command[1200];
@@ -251,11 +252,11 @@ static struct error *condense_with(const char *mode, double patience, bool by_ro
     options.by_round = by_round;
     assert_ok(slp_read(golden_path("synthesis.slp"), &pool));
     assert_ok(transform_make(&pool, CHANNELS, LENGTH, TRANSFORM_AS_FOUND, &transform));
-    assert_ok(dataset_new(CLASSES, CHANNELS, LENGTH, CLASSES, false, &set));
+    assert_ok(dataset_new(CLASSES, CHANNELS, LENGTH, CLASSES, false, &dataset));
     for (size_t i = 0; i < CLASSES * CHANNELS * LENGTH; i++)
-        set.x[i] = (float)(i * i % 23) / 10 - 1;
+        dataset.x[i] = (float)(i * i % 23) / 10 - 1;
     for (int i = 0; i < CLASSES; i++)
-        set.y[i] = i;
+        dataset.y[i] = i;
     snprintf(command, sizeof command, "exec %s '%s' teach %s '%s'", runner ? runner : "", self,
              mode, golden_path("synthesis.tch"));
     if (strcmp(mode, "engine") == 0) {
@@ -266,10 +267,10 @@ static struct error *condense_with(const char *mode, double patience, bool by_ro
                                    patience, &guide);
     }
     if (!error)
-        error = synthesise(&options, &set, &guide, &transform, condensed, &result);
+        error = synthesise(&options, &dataset, &guide, &transform, condensed, &result);
     guide_close(&guide);
     teacher_free(&teacher);
-    dataset_free(&set);
+    dataset_free(&dataset);
     transform_free(&transform);
     slp_free(&pool);
     return error;

@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/parallel.h"
 #include "formats/import.h"
@@ -31,7 +32,7 @@ static struct error *import_text(const struct import_options *options, const cha
     return error;
 }
 
-/* A set as text: "shape|labels|names|values". */
+/* A dataset as text: "shape|labels|names|values". */
 static char *describe(const struct dataset *dataset)
 {
     size_t values = dataset->count * dataset->channels * dataset->length, size;
@@ -257,7 +258,7 @@ static void one_value_in_a_row_makes_series_whatever_the_order(void **state)
     options.long_format = "id=1";
     check_bad_with(&options, "a.csv", "1,2\n", "--long needs at least id=COLUMN and value=COLUMN");
     options.long_format = "id=1,size=2";
-    check_bad_with(&options, "a.csv", "1,2\n", "is none of: id, time, channel, value, label");
+    check_bad_with(&options, "a.csv", "1,2\n", "is not one of: id, time, channel, value, label");
     options.long_format = "id=1,value=3";
     check_bad_with(&options, "a.csv", "1,2\n", "--long: there is no column '3'");
 }
@@ -327,7 +328,7 @@ static void labels_are_sorted_by_value_if_all_are_numbers(void **state)
     check("a.csv", "9,0\ninf,0\n10,0\n", "3x1x1|1 2 0|10,9,inf|0 0 0");
     check("a.csv", "1e300,0\n1e15,0\n123456789012345,0\n-2.5e-7,0\n",
           "4x1x1|3 2 1 0|-2.5e-07,123456789012345,1e+15,1e+300|0 0 0 0");
-    /* By code point: capitals first, umlauts behind all of ASCII. */
+    /* By code point: capitals first, umlauts after all of ASCII. */
     check("a.csv", "\xc3\xa4,0\nz,0\nZ,0\n", "3x1x1|2 1 0|Z,z,\xc3\xa4|0 0 0");
 }
 
@@ -341,12 +342,12 @@ static void classes_of_another_set_can_be_used(void **state)
     options.classes = &train;
     check_with(&options, "test.csv", "2.0,5\n", "1x1x1|1|1,2,3|5");
     check_bad_with(&options, "test.csv", "2,5\n4,5\n",
-                   "test.csv:2: label '4' is none of the given classes");
+                   "test.csv:2: label '4' is not one of the given classes");
     dataset_free(&train);
     /* Classes without names are called by their numbers. */
     assert_ok(dataset_new(1, 1, 1, 3, false, &train));
     check_with(&options, "test.csv", "2,5\n0,6\n", "2x1x1|2 0||5 6");
-    check_bad_with(&options, "test.csv", "3,5\n", "label '3' is none of the given classes");
+    check_bad_with(&options, "test.csv", "3,5\n", "label '3' is not one of the given classes");
     train.y = NULL;
     check_bad_with(&options, "test.csv", "2,5\n", "has no labels");
     dataset_free(&train);
@@ -467,7 +468,11 @@ static void rows_of_nothing_but_separators_fit(void **state)
 
 static void bad_rows_are_named_by_line_and_column(void **state)
 {
+    struct dataset dataset;
+    char longest[1100];
+
     (void)state;
+    check_bad("A.XLSX", "1\t2\n", "an Excel file");
     check_bad("a.tsv", "1\t2\n1\tabc\n", "a.tsv:2: column 2: 'abc' is not a number");
     check_bad("a.tsv", "\n#\n1\t2\t3x\n", "a.tsv:3: column 3: '3x' is not a number");
     check_bad("a.txt", "1 2 0x10\n", "a.txt:1: column 3: '0x10' is not a number");
@@ -477,6 +482,11 @@ static void bad_rows_are_named_by_line_and_column(void **state)
     check_bad("a.tsv", "?\t2\n", "a.tsv:1: no label");
     check_bad("a.tsv", "\t2\n", "a.tsv:1: no label");
     check_bad("a.tsv", "1\t2\nNaN\t2\n", "a.tsv:2: no label");
+    snprintf(longest, sizeof longest, "1\t2\n%01000d\t2\n", 7);
+    assert_ok(import_text(&(struct import_options){0}, "a.tsv", longest, &dataset));
+    dataset_free(&dataset);
+    snprintf(longest, sizeof longest, "1\t2\n%01001d\t2\n", 7);
+    check_bad("a.tsv", longest, "of 1001 bytes, is not a label");
     check_bad("a.csv", "a,b\nc,d\n", "a.csv:2: column 2: 'd' is not a number");
     check_bad("a.tsv", "1\t2\n1\t\x01-a-value-of-more-than-thirty-two-bytes\n",
               "a.tsv:2: column 2: '?-a-value-of-more-than-thirty-tw...' is not a number");
@@ -517,7 +527,7 @@ static void bad_headers_are_named_by_line(void **state)
     check_bad("a.arff", "@relation r\n@attribute t numeric\n@attribute s relational\n",
               "a.arff:3: a relational attribute beside other series");
     check_bad("a.arff", "@relation r\n@remark t numeric\n",
-              "a.arff:2: '@remark' is none of: @relation");
+              "a.arff:2: '@remark' is not one of: @relation");
     check_bad("a.arff",
               "@relation r\n@attribute t real\n@attribute c {a}\n@attribute u real\n@data\n1,a,2\n",
               "a.arff: the class must be the first or the last attribute");
@@ -526,7 +536,7 @@ static void bad_headers_are_named_by_line(void **state)
                    "a.arff: the rows have labels, so --label=none cannot be");
     check_bad("a.arff", "@relation r\n@attribute t numeric\n@data\n1\n",
               "a.arff: no attribute is a class");
-    check_bad("a.arff", "@relation r\n@attribute c {a,b\n", "a.arff:2: no } behind the list");
+    check_bad("a.arff", "@relation r\n@attribute c {a,b\n", "a.arff:2: no } after the list");
     check_bad("a.arff", "@relation r\n@attribute t numeric\n@attribute c {a}\n@data\n{0 1}\n",
               "a.arff:5: sparse rows cannot be read");
     check_bad("a.arff", "@relation r\n@attribute s relational\n@attribute t numeric\n@data\n",
@@ -595,7 +605,7 @@ static void npy_sets_are_numbered_anew(void **state)
     free(bytes);
 }
 
-/* Series (3, 2) in floats, then labels or what else follows; describes the set or fails. */
+/* Series (3, 2) in floats, then labels or what else follows; describes the dataset or fails. */
 static struct error *import_with_labels(enum npy_kind kind, size_t item, size_t ndim,
                                         const size_t *shape, const void *labels,
                                         struct dataset *dataset)
@@ -633,8 +643,44 @@ static void npy_labels_may_be_real_numbers(void **state)
                  import_with_labels(NPY_FLOAT, 8, 1, shape, bad, &dataset));
     assert_fails("x.npy: 4 labels for 3 series",
                  import_with_labels(NPY_INT, 4, 1, four, whole, &dataset));
-    assert_fails("none of: labels (N,)",
+    assert_fails("not one of: labels (N,)",
                  import_with_labels(NPY_INT, 4, 2, (size_t[]){3, 1}, whole, &dataset));
+}
+
+static void label_files_have_one_label_for_each_series(void **state)
+{
+    const size_t series[] = {3, 2}, row[] = {1, 3}, column[] = {3, 1}, *shapes[] = {row, column};
+    const uint32_t labels[] = {'b', 'a', 'b'};
+    char x_path[] = "/tmp/sc-import-x-XXXXXX", y_path[] = "/tmp/sc-import-y-XXXXXX", *description;
+    FILE *x = fdopen(mkstemp(x_path), "wb");
+    const float values[] = {1, 2, 3, 4, 5, 6};
+
+    (void)state;
+    npy_write_data(x, NPY_FLOAT, 4, 2, series, values, NULL);
+    fclose(x);
+    close(mkstemp(y_path));
+    for (size_t i = 0; i < 2; i++) {
+        FILE *y = fopen(y_path, "wb");
+        struct import *import;
+        struct dataset dataset;
+
+        npy_write_data(y, NPY_UNICODE, 4, 2, shapes[i], labels, NULL);
+        fclose(y);
+        assert_ok(import_new(&(struct import_options){0}, &import));
+        if (shapes[i] == row) {
+            assert_fails("labels must have the shape (N,)", import_file(import, x_path, y_path));
+        } else {
+            assert_ok(import_file(import, x_path, y_path));
+            assert_ok(import_finish(import, &dataset));
+            description = describe(&dataset);
+            assert_string_equal(description, "3x1x2|1 0 1|a,b|1 2 3 4 5 6");
+            free(description);
+            dataset_free(&dataset);
+        }
+        import_free(import);
+    }
+    unlink(x_path);
+    unlink(y_path);
 }
 
 static void npy_series_that_make_no_sense_are_refused(void **state)
@@ -768,6 +814,7 @@ int main(void)
         cmocka_unit_test(bad_headers_are_named_by_line),
         cmocka_unit_test(npy_sets_are_numbered_anew),
         cmocka_unit_test(npy_labels_may_be_real_numbers),
+        cmocka_unit_test(label_files_have_one_label_for_each_series),
         cmocka_unit_test(npy_series_that_make_no_sense_are_refused),
         cmocka_unit_test(names_of_npy_classes_must_be_as_many_as_the_labels_say),
         cmocka_unit_test(long_files_give_the_same_on_any_number_of_threads),

@@ -8,13 +8,13 @@
 #include <unistd.h>
 
 #include "match/augment.h"
-#include "match/distance.h"
+#include "match/criteria.h"
 #include "match/experts.h"
 #include "match/match.h"
 #include "choose/draw.h"
 #include "match/spectrum.h"
 #include "match/trajectory.h"
-#include "match/views.h"
+#include "match/spectral_views.h"
 
 static const double pi = 3.14159265358979323846;
 
@@ -152,38 +152,63 @@ static void views_are_what_they_are_called(void **state)
     struct random_stream stream = random_stream(3, RANDOM_TEST, 0);
     float x[ALL], out[VIEWS * ALL], y[VIEWS * ALL], back[ALL];
     struct spectrum *spectrum;
-    struct views views;
+    struct spectral_views views;
 
     (void)state;
-    assert_ok(views_new(ROWS, STEPS, &views));
+    assert_ok(spectral_views_new(ROWS, STEPS, &views));
     assert_ok(spectrum_new(STEPS, &spectrum));
-    views_draw(&views, &stream);
+    spectral_views_draw(&views, &stream);
     fill_normal(&stream, x, ALL);
     fill_normal(&stream, y, VIEWS * ALL);
-    views_apply(&views, x, out);
-    views_adjoint(&views, y, back);
+    spectral_views_apply(&views, x, out);
+    spectral_views_adjoint(&views, y, back);
     assert_near(dot(out, y, VIEWS * ALL), dot(x, back, ALL), 1e-4);
     assert_memory_equal(out, x, sizeof x);
     for (size_t row = 0; row < ROWS; row++) {
+        double least = 0, most = 0;
         float h[VIEWS][STEPS];
 
         for (size_t view = 0; view < VIEWS; view++)
             spectrum_forward(spectrum, 1, out + view * ALL + row * STEPS, h[view]);
         for (size_t k = 1; k < STEPS / 2; k++) {
-            double size = hypot(h[0][k], h[0][STEPS - k]);
+            double size = hypot(h[0][k], h[0][STEPS - k]), turned;
 
             assert_near(hypot(h[1][k], h[1][STEPS - k]), k <= STEPS / 4 ? size : 0, 1e-5);
             assert_near(hypot(h[2][k], h[2][STEPS - k]), size, 1e-5);
             assert_true(fabs(h[2][k] - h[0][k]) > 1e-6);
-            assert_true(
-                fabs(remainder(atan2(h[2][STEPS - k], h[2][k]) - atan2(h[0][STEPS - k], h[0][k]),
-                               2 * pi)) < pi / 4 + 1e-4);
+            turned = remainder(atan2(h[2][STEPS - k], h[2][k]) - atan2(h[0][STEPS - k], h[0][k]),
+                               2 * pi);
+            assert_true(fabs(turned) < pi / 4 + 1e-4);
+            least = fmin(least, turned);
+            most = fmax(most, turned);
             assert_near(hypot(h[3][k], h[3][STEPS - k]), size, 0.05);
             assert_true(fabs(h[3][k] - h[0][k]) > 1e-7);
         }
+        assert_true(least < -0.2 && most > 0.2);
     }
     spectrum_free(spectrum);
-    views_free(&views);
+    spectral_views_free(&views);
+}
+
+static void the_low_pass_keeps_the_lower_half_of_an_even_number_of_frequencies(void **state)
+{
+    enum { STEPS = 14, BINS = 8 };
+    struct random_stream stream = random_stream(3, RANDOM_TEST, 0);
+    float x[STEPS], out[VIEWS * STEPS];
+    struct spectral_views views;
+
+    (void)state;
+    assert_int_equal(spectrum_bins(STEPS), BINS);
+    assert_ok(spectral_views_new(1, STEPS, &views));
+    spectral_views_draw(&views, &stream);
+    for (size_t k = 0; k < BINS; k++) {
+        for (size_t t = 0; t < STEPS; t++)
+            x[t] = (float)cos(2 * pi * (double)(k * t) / STEPS);
+        spectral_views_apply(&views, x, out);
+        for (size_t t = 0; t < STEPS; t++)
+            assert_near(out[STEPS + t], k < BINS / 2 ? x[t] : 0, 1e-5);
+    }
+    spectral_views_free(&views);
 }
 
 /* ---- Augmentations ---- */
@@ -352,7 +377,7 @@ static void equal_gradients_and_means_are_no_distance_apart(void **state)
 struct slope_test {
     struct model model;
     struct trajectory *trajectory;
-    struct views views;
+    struct spectral_views views;
     bool picks; /* steps on three series of the four */
     float *start, *end;
     float x[4 * 2 * 8], dx[4 * 2 * 8];
@@ -420,8 +445,8 @@ static void check_slopes(bool two_towers, bool views, double weight, bool soft, 
     fill_normal(&stream, test.x, 4 * 2 * 8);
     fill_normal(&stream, test.targets, 4 * 2);
     if (views) {
-        assert_ok(views_new(4 * 2, 8, &test.views));
-        views_draw(&test.views, &stream);
+        assert_ok(spectral_views_new(4 * 2, 8, &test.views));
+        spectral_views_draw(&test.views, &stream);
     }
     loss_of(&test, &gradient);
     for (size_t i = 0; i < 3; i++) {
@@ -434,7 +459,7 @@ static void check_slopes(bool two_towers, bool views, double weight, bool soft, 
     test.rate = 0.099;
     down = loss_of(&test, &unused);
     assert_near((up - down) / 0.002, gradient.rate, 1e-2);
-    views_free(&test.views);
+    spectral_views_free(&test.views);
     trajectory_free(test.trajectory);
     model_free(&test.model);
     free(test.start);
@@ -464,61 +489,61 @@ static void the_gradients_of_trajectories_are_their_slopes(void **state)
 static struct dataset small_set(size_t count, size_t classes)
 {
     struct random_stream stream = random_stream(8, RANDOM_TEST, 0);
-    struct dataset set;
+    struct dataset dataset;
 
-    assert_ok(dataset_new(count, 2, 8, classes, false, &set));
-    fill_normal(&stream, set.x, count * 2 * 8);
+    assert_ok(dataset_new(count, 2, 8, classes, false, &dataset));
+    fill_normal(&stream, dataset.x, count * 2 * 8);
     for (size_t i = 0; i < count; i++) {
-        set.y[i] = (int32_t)(i % classes);
-        set.x[i * 16] = (float)i; /* tells which one it is */
+        dataset.y[i] = (int32_t)(i % classes);
+        dataset.x[i * 16] = (float)i; /* tells which one it is */
     }
-    return set;
+    return dataset;
 }
 
 static void batches_hold_different_series_of_their_class(void **state)
 {
     struct random_stream stream = random_stream(9, RANDOM_TEST, 0);
-    struct dataset set = small_set(20, 3);
+    struct dataset dataset = small_set(20, 3);
     struct class_lists lists;
     size_t scratch[7], drawn[20] = {0};
     float x[10 * 16];
 
     (void)state;
-    assert_ok(class_lists_make(set.y, set.count, set.classes, &lists));
+    assert_ok(class_lists_make(dataset.y, dataset.count, dataset.classes, &lists));
     assert_int_equal(lists.largest, 7);
     for (size_t draw = 0; draw < 300; draw++) {
         bool seen[20] = {false};
 
-        assert_int_equal(draw_class(&set, &lists, 1, 4, &stream, scratch, x), 4);
+        assert_int_equal(draw_class(&dataset, &lists, 1, 4, &stream, scratch, x), 4);
         for (size_t i = 0; i < 4; i++) {
             size_t which = (size_t)x[i * 16];
 
             assert_int_equal(which % 3, 1);
             assert_false(seen[which]);
-            assert_memory_equal(x + i * 16, set.x + which * 16, 16 * sizeof *x);
+            assert_memory_equal(x + i * 16, dataset.x + which * 16, 16 * sizeof *x);
             seen[which] = true;
             drawn[which]++;
         }
     }
     for (size_t i = 1; i < 20; i += 3) /* 300 * 4 / 7 = 171 expected, deviation 9 */
         assert_in_range(drawn[i], 125, 220);
-    assert_int_equal(draw_class(&set, &lists, 2, 10, &stream, scratch, x), 6);
+    assert_int_equal(draw_class(&dataset, &lists, 2, 10, &stream, scratch, x), 6);
     class_lists_free(&lists);
-    set.y[0] = set.y[3] = 1;
-    set.classes = 4;
-    assert_ok(class_lists_make(set.y, set.count, set.classes, &lists));
+    dataset.y[0] = dataset.y[3] = 1;
+    dataset.classes = 4;
+    assert_ok(class_lists_make(dataset.y, dataset.count, dataset.classes, &lists));
     assert_int_equal(class_size(&lists, 1), 9);
     assert_int_equal(class_members(&lists, 1)[0], 0);
     assert_int_equal(class_lists_empty(&lists), 3);
     class_lists_free(&lists);
-    dataset_free(&set);
+    dataset_free(&dataset);
 }
 
 /* ---- Experts ---- */
 
 static void experts_come_back_from_their_file(void **state)
 {
-    struct dataset set = small_set(24, 2);
+    struct dataset dataset = small_set(24, 2);
     struct expert_options options = expert_defaults();
     char path[] = "/tmp/test_match.XXXXXX";
     int descriptor = mkstemp(path);
@@ -534,7 +559,7 @@ static void experts_come_back_from_their_file(void **state)
     options.count = 3;
     options.epochs = 4;
     options.seed = 5;
-    assert_ok(experts_train(&options, &set, "a note", stream));
+    assert_ok(experts_train(&options, &dataset, "a note", stream));
     fclose(stream);
     assert_ok(experts_read(path, &experts));
     assert_int_equal(experts.count, 3);
@@ -553,7 +578,7 @@ static void experts_come_back_from_their_file(void **state)
     model_free(&model);
     experts_free(&experts);
     unlink(path);
-    dataset_free(&set);
+    dataset_free(&dataset);
 }
 
 /* Reads a file of that text and of `shape` floats that are 0 but for one. */
@@ -605,7 +630,7 @@ static void two_towers_share_the_bound_of_their_last_layer(void **state)
     const struct network_view *weight, *bias;
     struct model model;
     bool in_buffers;
-    float *parameters, largest = 0, bound;
+    float *parameters, *next, *towers[4], largest = 0, bound;
 
     (void)state;
     assert_ok(model_new(&architecture, true, &model));
@@ -619,13 +644,23 @@ static void two_towers_share_the_bound_of_their_last_layer(void **state)
     assert_true(largest <= bound && largest > 0.98f * bound);
     for (size_t i = 0; i < bias->count; i++)
         assert_true(parameters[model.network->parameter_count + bias->offset + i] == 0);
+    /* No two towers begin alike, of this model or of the next. */
+    next = calloc(model.parameter_count, sizeof *next);
+    model_initialise(&model, 1, 1, next, (float[64]){0});
+    towers[0] = parameters, towers[1] = parameters + model.network->parameter_count;
+    towers[2] = next, towers[3] = next + model.network->parameter_count;
+    for (size_t i = 0; i < 4; i++) {
+        for (size_t j = 0; j < i; j++)
+            assert_true(towers[i][weight->offset] != towers[j][weight->offset]);
+    }
+    free(next);
     free(parameters);
     model_free(&model);
 }
 
 /* ---- The loop ---- */
 
-static struct error *condense(const struct dataset *set, struct match_options *options)
+static struct error *condense(const struct dataset *dataset, struct match_options *options)
 {
     struct match_result result;
     struct dataset condensed;
@@ -634,54 +669,54 @@ static struct error *condense(const struct dataset *set, struct match_options *o
     options->architecture =
         small_network("cnn depth=1 width=3 norm=none channels=2 length=8 classes=2");
     options->per_class = 1;
-    match_fill_in(options, set->classes);
-    error = match_condense(options, set, &condensed, &result);
+    match_fill_in(options, dataset->classes);
+    error = match_condense(options, dataset, &condensed, &result);
     dataset_free(&condensed);
     return error;
 }
 
 static void series_that_the_last_step_makes_infinite_are_an_error(void **state)
 {
-    struct dataset set = small_set(20, 2);
+    struct dataset dataset = small_set(20, 2);
     struct match_options options = match_unset();
 
     (void)state;
     for (size_t i = 0; i < 20 * 2 * 8; i++)
-        set.x[i] *= 1e12f;
+        dataset.x[i] *= 1e12f;
     options.method = &method_dm;
     options.optimiser = MATCH_SGD;
     match_set(&options, "steps", 1);
     match_set(&options, "rate", 1e30);
     assert_fails("step 1: what is learned is no longer a number; a smaller --rate than 1e+30",
-                 condense(&set, &options));
+                 condense(&dataset, &options));
     match_set(&options, "rate", 1e-30);
-    assert_ok(condense(&set, &options));
-    dataset_free(&set);
+    assert_ok(condense(&dataset, &options));
+    dataset_free(&dataset);
 }
 
 static void copies_are_no_places_to_start_from(void **state)
 {
     enum { SERIES = 2 * 8, EACH = 4 };
-    struct dataset set = small_set(40, 2), condensed;
+    struct dataset dataset = small_set(40, 2), condensed;
     struct match_options options = match_unset();
     struct match_result result;
 
     (void)state;
     for (size_t i = 7; i < 40; i += 2) /* class 1 has three series, and copies of the last */
-        memcpy(set.x + i * SERIES, set.x + 5 * SERIES, SERIES * sizeof *set.x);
+        memcpy(dataset.x + i * SERIES, dataset.x + 5 * SERIES, SERIES * sizeof *dataset.x);
     options.architecture =
         small_network("cnn depth=1 width=3 norm=none channels=2 length=8 classes=2");
     options.per_class = EACH;
     match_set(&options, "steps", 0);
-    match_fill_in(&options, set.classes);
-    assert_ok(match_condense(&options, &set, &condensed, &result));
+    match_fill_in(&options, dataset.classes);
+    assert_ok(match_condense(&options, &dataset, &condensed, &result));
     assert_int_equal(result.repeated, 1);
     for (size_t i = 0; i < EACH; i++)
         for (size_t j = 0; j < i; j++)
             assert_memory_not_equal(condensed.x + (EACH + i) * SERIES,
-                                    condensed.x + (EACH + j) * SERIES, SERIES * sizeof *set.x);
+                                    condensed.x + (EACH + j) * SERIES, SERIES * sizeof *dataset.x);
     dataset_free(&condensed);
-    dataset_free(&set);
+    dataset_free(&dataset);
 }
 
 static void many_series_are_refined_with_smaller_steps(void **state)
@@ -710,15 +745,15 @@ static void many_series_are_refined_with_smaller_steps(void **state)
 
 static void a_batch_takes_no_more_memory_than_the_series_there_are(void **state)
 {
-    struct dataset set = small_set(20, 2);
+    struct dataset dataset = small_set(20, 2);
     struct match_options options = match_unset();
 
     (void)state;
     options.method = &method_dc;
     match_set(&options, "steps", 1);
     match_set(&options, "batch", 1e12);
-    assert_ok(condense(&set, &options));
-    dataset_free(&set);
+    assert_ok(condense(&dataset, &options));
+    dataset_free(&dataset);
 }
 
 int main(void)
@@ -728,6 +763,7 @@ int main(void)
         cmocka_unit_test(gradients_go_back_through_spectra),
         cmocka_unit_test(a_filter_multiplies_each_frequency),
         cmocka_unit_test(views_are_what_they_are_called),
+        cmocka_unit_test(the_low_pass_keeps_the_lower_half_of_an_even_number_of_frequencies),
         cmocka_unit_test(augmentations_are_affine_and_gradients_go_back),
         cmocka_unit_test(augmentations_do_what_they_are_called),
         cmocka_unit_test(jitter_and_scaling_have_the_size_they_say),

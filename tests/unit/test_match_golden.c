@@ -68,12 +68,12 @@ static void check_trajectory(struct golden *golden, bool two_towers, bool soft, 
     float dx[SERIES * CHANNELS * LENGTH], dtargets[SERIES * 3];
     struct condensed condensed, gradient = {.x = dx, .targets = dtargets};
     struct trajectory *trajectory;
-    struct views views;
+    struct spectral_views views;
     struct trajectory_task task = {.labels = labels, .views = seen_four_ways ? &views : NULL};
     double loss;
 
     assert_ok(trajectory_new(&model, &options, &trajectory));
-    assert_ok(views_new(SERIES * CHANNELS, LENGTH, &views));
+    assert_ok(spectral_views_new(SERIES * CHANNELS, LENGTH, &views));
     task.start = golden_next(golden, model.parameter_count);
     task.end = golden_next(golden, model.parameter_count);
     condensed.x = golden_next(golden, SERIES * CHANNELS * LENGTH);
@@ -88,7 +88,7 @@ static void check_trajectory(struct golden *golden, bool two_towers, bool soft, 
     assert_near(gradient.rate, *golden_next(golden, 1), 2e-5);
     if (soft)
         golden_same(dtargets, golden_next(golden, SERIES * 3), SERIES * 3);
-    views_free(&views);
+    spectral_views_free(&views);
     trajectory_free(trajectory);
     model_free(&model);
     golden_forget(golden);

@@ -99,19 +99,19 @@ static struct error *write_npz(struct memory_stream *memory)
     char *names[] = {(char *)"a", (char *)"b"};
     float x[6] = {1, 2, 3, 4, 5, 6}, soft[4] = {0};
     int32_t y[2] = {0, 1};
-    struct dataset set = {.count = 2,
-                          .channels = 1,
-                          .length = 3,
-                          .classes = 2,
-                          .x = x,
-                          .y = y,
-                          .soft = soft,
-                          .names = names,
-                          .notes = (char *)"sc-gen 1"};
+    struct dataset dataset = {.count = 2,
+                              .channels = 1,
+                              .length = 3,
+                              .classes = 2,
+                              .x = x,
+                              .y = y,
+                              .soft = soft,
+                              .names = names,
+                              .notes = (char *)"sc-gen 1"};
     struct error *error;
 
     TRY(memory_stream_open("an archive", memory));
-    error = export_npz(memory->stream, &set);
+    error = export_npz(memory->stream, &dataset);
     if (error)
         return error;
     return memory_stream_close(memory);
@@ -173,9 +173,27 @@ static void a_restart_forgets_everything(void **state)
     memory_stream_free(&memory);
 }
 
+static void there_is_room_for_the_zero_byte(void **state)
+{
+    char bytes[4096];
+
+    (void)state;
+    memset(bytes, 'x', sizeof bytes);
+    for (size_t size = 1; size <= sizeof bytes; size++) {
+        struct memory_stream memory;
+
+        assert_ok(memory_stream_open("bytes", &memory));
+        assert_int_equal(fwrite(bytes, 1, size, memory.stream), size);
+        assert_ok(memory_stream_flush(&memory));
+        assert_true(memory.size == size && memory.room > size && memory.bytes[size] == '\0');
+        memory_stream_free(&memory);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(there_is_room_for_the_zero_byte),
         cmocka_unit_test(text_is_whole_or_an_error),
         cmocka_unit_test(an_npz_is_whole_or_an_error),
         cmocka_unit_test(bytes_are_there_after_a_flush_and_can_be_written_on),

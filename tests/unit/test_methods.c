@@ -13,21 +13,21 @@
 #include "choose/draw.h"
 #include "match/trajectory.h"
 #include "match/unroll.h"
-#include "match/views.h"
+#include "match/spectral_views.h"
 #include "shapelets/transform.h"
 
 enum { SERIES = 33, CHANNELS = 2, LENGTH = 16, CLASSES = 3, FLOATS = CHANNELS * LENGTH };
 
-static void make_set(struct dataset *set)
+static void make_set(struct dataset *dataset)
 {
     struct random_stream stream = random_stream(5, RANDOM_TEST, 0);
 
-    assert_ok(dataset_new(SERIES, CHANNELS, LENGTH, CLASSES, false, set));
+    assert_ok(dataset_new(SERIES, CHANNELS, LENGTH, CLASSES, false, dataset));
     for (size_t i = 0; i < SERIES; i++) {
-        set->y[i] = (int32_t)(i * 7 % CLASSES);
+        dataset->y[i] = (int32_t)(i * 7 % CLASSES);
         for (size_t t = 0; t < FLOATS; t++) /* the second channel is three times as large */
-            set->x[i * FLOATS + t] =
-                (float)((random_normal(&stream) + set->y[i]) * (t < LENGTH ? 1 : 3));
+            dataset->x[i * FLOATS + t] =
+                (float)((random_normal(&stream) + dataset->y[i]) * (t < LENGTH ? 1 : 3));
     }
 }
 
@@ -101,19 +101,19 @@ static void watch(void *context, size_t done, size_t total, double loss)
 }
 
 /* Runs the method, and with no step to see where it starts. */
-static void run(struct match_options *options, const struct dataset *set, struct dataset *start,
+static void run(struct match_options *options, const struct dataset *dataset, struct dataset *start,
                 struct dataset *condensed, struct watched *watched, struct match_result *result)
 {
     size_t steps = (size_t)match_value(options, "steps"), tenth = steps / 10 + 1;
     double first = 0, last = 0;
 
     match_set(options, "steps", 0);
-    assert_ok(match_condense(options, set, start, result));
+    assert_ok(match_condense(options, dataset, start, result));
     match_set(options, "steps", (double)steps);
     *watched = (struct watched){0};
     options->progress = watch;
     options->context = watched;
-    assert_ok(match_condense(options, set, condensed, result));
+    assert_ok(match_condense(options, dataset, condensed, result));
     assert_int_equal(watched->count, steps);
     for (size_t i = 0; i < tenth; i++) {
         first += watched->losses[i] / (double)tenth;
@@ -126,7 +126,7 @@ static void run(struct match_options *options, const struct dataset *set, struct
 /* ---- dc, dsa, dm ---- */
 
 /* The mean over channels of what values deviate from their mean. */
-static double unit_of(const struct dataset *set)
+static double unit_of(const struct dataset *dataset)
 {
     double unit = 0;
 
@@ -135,10 +135,10 @@ static double unit_of(const struct dataset *set)
 
         for (size_t i = 0; i < SERIES; i++)
             for (size_t t = 0; t < LENGTH; t++)
-                mean += dataset_series(set, i, c)[t] / n;
+                mean += dataset_series(dataset, i, c)[t] / n;
         for (size_t i = 0; i < SERIES; i++)
             for (size_t t = 0; t < LENGTH; t++)
-                square += pow(dataset_series(set, i, c)[t] - mean, 2) / n;
+                square += pow(dataset_series(dataset, i, c)[t] - mean, 2) / n;
         unit += sqrt(square) / CHANNELS;
     }
     return unit;
@@ -146,7 +146,7 @@ static double unit_of(const struct dataset *set)
 
 struct classwise_test {
     const struct match_options *options;
-    const struct dataset *set;
+    const struct dataset *dataset;
     struct model model;
     struct class_lists lists;
     struct class_match match;
@@ -190,7 +190,7 @@ static void take_statistics(struct classwise_test *test, size_t step)
     size_t count = 0;
 
     for (size_t v = 0; v < CLASSES; v++)
-        count += draw_class(test->set, &test->lists, v, 16, &stream, test->scratch,
+        count += draw_class(test->dataset, &test->lists, v, 16, &stream, test->scratch,
                             test->real + count * FLOATS);
     model_forward(test->run, &(struct model_batch){.count = count,
                                                    .x = test->real,
@@ -212,12 +212,12 @@ static double match_class(struct classwise_test *test, size_t step, size_t v, co
                                 .parameters = test->parameters,
                                 .buffers = test->buffers};
 
-    batch.real_count = draw_class(test->set, &test->lists, v, (size_t)match_value(o, "batch"),
+    batch.real_count = draw_class(test->dataset, &test->lists, v, (size_t)match_value(o, "batch"),
                                   &stream, test->scratch, test->real);
     if (o->method != &method_dc) {
         enum augmentation_kind kind = (enum augmentation_kind)random_below(&stream, AUGMENT_KINDS);
 
-        augmentation_draw(&test->match.augmentation, kind, unit_of(test->set), &stream);
+        augmentation_draw(&test->match.augmentation, kind, unit_of(test->dataset), &stream);
     }
     return o->method == &method_dm ? class_match_means(&test->match, &batch, dx)
                                    : class_match_gradients(&test->match, &batch, dx);
@@ -227,13 +227,13 @@ static void check_classwise(const struct match_method *method)
 {
     struct classwise_test test = {NULL};
     struct match_options options = match_unset();
-    struct dataset set, start, condensed;
+    struct dataset dataset, start, condensed;
     struct match_result result;
     struct watched watched;
     struct moved moved = {0};
     float dx[16 * FLOATS];
 
-    make_set(&set);
+    make_set(&dataset);
     options.method = method;
     options.architecture = network("cnn depth=1 width=4 norm=batch channels=2 length=16 classes=3");
     options.per_class = 2;
@@ -245,12 +245,12 @@ static void check_classwise(const struct match_method *method)
     match_set(&options, "batch", 5);
     options.seed = 11;
     match_fill_in(&options, CLASSES);
-    run(&options, &set, &start, &condensed, &watched, &result);
+    run(&options, &dataset, &start, &condensed, &watched, &result);
 
     test.options = &options;
-    test.set = &set;
+    test.dataset = &dataset;
     assert_ok(model_new(&options.architecture, false, &test.model));
-    assert_ok(class_lists_make(set.y, set.count, set.classes, &test.lists));
+    assert_ok(class_lists_make(dataset.y, dataset.count, dataset.classes, &test.lists));
     assert_ok(class_match_new(&test.model, 5, 2, method == &method_dm, &test.match));
     assert_ok(model_run_new(&test.model, 3 * 16, PASS_BACKWARD, &test.run));
     test.parameters = calloc(test.model.parameter_count, sizeof(float));
@@ -284,7 +284,7 @@ static void check_classwise(const struct match_method *method)
     free(test.buffers);
     dataset_free(&start);
     dataset_free(&condensed);
-    dataset_free(&set);
+    dataset_free(&dataset);
 }
 
 static void gradients_and_means_are_matched_as_the_manual_says(void **state)
@@ -335,12 +335,12 @@ static void check_trajectory(bool dual, bool soft, size_t latest_start)
 {
     enum { COUNT = 6, STUDENT = 4 };
     struct match_options options = match_unset();
-    struct dataset set, start, condensed;
+    struct dataset dataset, start, condensed;
     struct match_result result;
     struct watched watched;
     struct experts experts;
     struct trajectory *trajectory;
-    struct views views = {0};
+    struct spectral_views views = {0};
     struct model model;
     struct moved series = {COUNT * FLOATS, 0, NULL, {0}, {0}, 0};
     struct moved labels = {COUNT * CLASSES, 0, NULL, {0}, {0}, 0}, rate = {1, 0, NULL, {0}, {0}, 0};
@@ -348,7 +348,7 @@ static void check_trajectory(bool dual, bool soft, size_t latest_start)
     float log_rate = logf(0.03F);
     int32_t classes[COUNT] = {0, 0, 1, 1, 2, 2};
 
-    make_set(&set);
+    make_set(&dataset);
     make_experts(dual, &experts, &points);
     options.method = dual ? &method_condtsc : &method_mtt;
     options.experts = &experts;
@@ -366,7 +366,7 @@ static void check_trajectory(bool dual, bool soft, size_t latest_start)
         match_set(&options, "weight-embedding", 0.5);
     options.seed = 12;
     match_fill_in(&options, CLASSES);
-    run(&options, &set, &start, &condensed, &watched, &result);
+    run(&options, &dataset, &start, &condensed, &watched, &result);
 
     assert_ok(model_new(&experts.architecture, dual, &model));
     assert_ok(trajectory_new(
@@ -380,7 +380,7 @@ static void check_trajectory(bool dual, bool soft, size_t latest_start)
                                                   : (struct loss){LOSS_LABELS, 1, 1}},
         &trajectory));
     if (dual)
-        assert_ok(views_new(COUNT * CHANNELS, LENGTH, &views));
+        assert_ok(spectral_views_new(COUNT * CHANNELS, LENGTH, &views));
     for (size_t i = 0; i < COUNT; i++)
         targets[i * CLASSES + (size_t)classes[i]] = 16;
     series.values = start.x;
@@ -400,7 +400,7 @@ static void check_trajectory(bool dual, bool soft, size_t latest_start)
         float drate;
 
         if (dual) {
-            views_draw(&views, &stream);
+            spectral_views_draw(&views, &stream);
             draw_picks(&stream, COUNT, STUDENT * 4, picks);
             task.views = &views;
             task.picks = picks;
@@ -419,13 +419,13 @@ static void check_trajectory(bool dual, bool soft, size_t latest_start)
         assert_close(condensed.soft, targets, COUNT * CLASSES);
     else
         assert_null(condensed.soft);
-    views_free(&views);
+    spectral_views_free(&views);
     trajectory_free(trajectory);
     model_free(&model);
     free(points);
     dataset_free(&start);
     dataset_free(&condensed);
-    dataset_free(&set);
+    dataset_free(&dataset);
 }
 
 static void trajectories_are_matched_as_the_manual_says(void **state)
@@ -439,13 +439,13 @@ static void trajectories_are_matched_as_the_manual_says(void **state)
 static void experts_as_long_as_the_way_that_is_matched_will_do(void **state)
 {
     struct match_options options = match_unset();
-    struct dataset set, condensed;
+    struct dataset dataset, condensed;
     struct match_result result;
     struct experts experts;
     float *points;
 
     (void)state;
-    make_set(&set);
+    make_set(&dataset);
     make_experts(false, &experts, &points);
     options.method = &method_mtt;
     options.experts = &experts;
@@ -453,52 +453,52 @@ static void experts_as_long_as_the_way_that_is_matched_will_do(void **state)
     match_set(&options, "steps", 1);
     match_set(&options, "expert-epochs", 6);
     match_fill_in(&options, CLASSES);
-    assert_ok(match_condense(&options, &set, &condensed, &result));
+    assert_ok(match_condense(&options, &dataset, &condensed, &result));
     dataset_free(&condensed);
     match_set(&options, "expert-epochs", 7);
     assert_fails("experts of 6 epochs are too short to look 7 epochs ahead",
-                 match_condense(&options, &set, &condensed, &result));
+                 match_condense(&options, &dataset, &condensed, &result));
     match_set(&options, "expert-epochs", 2);
     options.method = &method_condtsc;
     assert_fails("needs experts of two towers",
-                 match_condense(&options, &set, &condensed, &result));
+                 match_condense(&options, &dataset, &condensed, &result));
     free(points);
-    dataset_free(&set);
+    dataset_free(&dataset);
 }
 
 /* Where there are experts, series are told apart by the embedding in the first one at its end. */
 static void clusters_are_of_what_an_expert_makes_of_the_series(void **state)
 {
     struct match_options options = match_unset();
-    struct dataset set, by_first, by_end;
+    struct dataset dataset, by_first, by_end;
     struct match_result result;
     struct experts experts;
     float *points;
 
     (void)state;
-    make_set(&set);
+    make_set(&dataset);
     make_experts(false, &experts, &points);
     options.method = &method_mtt;
     options.experts = &experts;
     options.per_class = 3;
     match_set(&options, "steps", 0);
     match_fill_in(&options, CLASSES);
-    assert_ok(match_condense(&options, &set, &by_end, &result));
+    assert_ok(match_condense(&options, &dataset, &by_end, &result));
     /* Other points but for the end of the first expert change nothing. */
     for (size_t i = 0; i < 3 * 7 * experts.parameters; i++)
         if (i / experts.parameters != 6)
             points[i] = -points[i] + 0.1F;
-    assert_ok(match_condense(&options, &set, &by_first, &result));
+    assert_ok(match_condense(&options, &dataset, &by_first, &result));
     assert_memory_equal(by_first.x, by_end.x, 9 * FLOATS * sizeof(float));
     dataset_free(&by_first);
     for (size_t i = 6 * experts.parameters; i < 7 * experts.parameters; i++)
         points[i] = -points[i] + 0.1F;
-    assert_ok(match_condense(&options, &set, &by_first, &result));
+    assert_ok(match_condense(&options, &dataset, &by_first, &result));
     assert_memory_not_equal(by_first.x, by_end.x, 9 * FLOATS * sizeof(float));
     dataset_free(&by_first);
     dataset_free(&by_end);
     free(points);
-    dataset_free(&set);
+    dataset_free(&dataset);
 }
 
 /* ---- unroll ---- */
@@ -520,7 +520,7 @@ static void check_unroll(bool features)
 {
     enum { COUNT = 6, SHAPELETS = 2 };
     struct match_options options = match_unset();
-    struct dataset set, start, condensed;
+    struct dataset dataset, start, condensed;
     struct match_result result;
     struct watched watched;
     struct unroll *unroll;
@@ -534,7 +534,7 @@ static void check_unroll(bool features)
     float targets[COUNT * CLASSES] = {0};
     uint32_t places[COUNT * SHAPELETS];
 
-    make_set(&set);
+    make_set(&dataset);
     assert_ok(slp_new(SHAPELETS, 10, &pool));
     pool.channels = CHANNELS;
     pool.steps = LENGTH;
@@ -544,11 +544,11 @@ static void check_unroll(bool features)
                                               .start = 4,
                                               .length = 5,
                                               .window = 2};
-        memcpy(pool.values + 5 * k, dataset_series(&set, k, k) + 4, 5 * sizeof(float));
+        memcpy(pool.values + 5 * k, dataset_series(&dataset, k, k) + 4, 5 * sizeof(float));
     }
     if (features) {
         assert_ok(transform_make(&pool, CHANNELS, LENGTH, TRANSFORM_AS_FOUND, &transform));
-        transform_forward(&transform, set.x, SERIES, of_set, NULL);
+        transform_forward(&transform, dataset.x, SERIES, of_set, NULL);
         options.transform = &transform;
         options.features = of_set;
     }
@@ -565,7 +565,7 @@ static void check_unroll(bool features)
     match_set(&options, "unroll-steps", WINDOW);
     options.seed = 13;
     match_fill_in(&options, CLASSES);
-    run(&options, &set, &start, &condensed, &watched, &result);
+    run(&options, &dataset, &start, &condensed, &watched, &result);
 
     assert_ok(network_new(&options.architecture, backend_cpu(), &net));
     assert_ok(unroll_new(net,
@@ -582,7 +582,7 @@ static void check_unroll(bool features)
     for (size_t i = 0; i < COUNT; i++)
         targets[i * CLASSES + i / 2] = 16;
     for (size_t step = 0; (double)step < match_value(&options, "steps"); step++) {
-        struct unroll_set now = {start.x, features ? of_condensed : NULL, targets};
+        struct unroll_condensed now = {start.x, features ? of_condensed : NULL, targets};
         float dx[COUNT * FLOATS] = {0}, dtargets[COUNT * CLASSES] = {0};
         double loss = 0;
 
@@ -604,13 +604,14 @@ static void check_unroll(bool features)
             float window_dx[COUNT * FLOATS], window_dtargets[COUNT * CLASSES];
             int32_t y[REAL];
             struct unroll_batch real = {REAL, x, features ? real_features : NULL, y};
-            struct unroll_set gradient = {window_dx, features ? dfeatures : NULL, window_dtargets};
+            struct unroll_condensed gradient = {window_dx, features ? dfeatures : NULL,
+                                                window_dtargets};
 
             for (size_t i = 0; i < REAL; i++) {
                 size_t from = random_below(&stream, SERIES);
 
-                memcpy(x + i * FLOATS, set.x + from * FLOATS, FLOATS * sizeof(float));
-                y[i] = set.y[from];
+                memcpy(x + i * FLOATS, dataset.x + from * FLOATS, FLOATS * sizeof(float));
+                y[i] = dataset.y[from];
                 if (features)
                     memcpy(real_features + i * SHAPELETS, of_set + from * SHAPELETS,
                            SHAPELETS * sizeof(float));
@@ -640,7 +641,7 @@ static void check_unroll(bool features)
     slp_free(&pool);
     dataset_free(&start);
     dataset_free(&condensed);
-    dataset_free(&set);
+    dataset_free(&dataset);
 }
 
 static void training_is_unrolled_as_the_manual_says(void **state)

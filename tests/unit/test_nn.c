@@ -506,36 +506,6 @@ static void dropout_is_off_unless_asked_for_and_changes_with_the_step(void **sta
     tear_down(&f);
 }
 
-/* A network with a layer that its device has no functions for is refused, not run wrong. */
-static void layers_that_a_device_cannot_run_are_refused(void **state)
-{
-    static const struct {
-        const char *text, *message;
-    } cases[] = {
-        {"transformer norm=layer dropout=0", "device small cannot run normalisation of steps"},
-        {"transformer dropout=0", "device small cannot run attention: use --device cpu"},
-        {"gru", "device small cannot run recurrent layers: use --device cpu"},
-    };
-    struct backend small = *backend_cpu();
-
-    (void)state;
-    small.name = "small";
-    small.dropout = NULL;
-    small.rownorm_forward = NULL;
-    small.attention_forward = NULL;
-    small.gru_forward = NULL;
-    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
-        struct architecture architecture;
-        struct network *network;
-
-        assert_ok(architecture_parse(cases[i].text, &architecture));
-        architecture.channels = 1;
-        architecture.length = 8;
-        architecture.classes = 2;
-        assert_fails(cases[i].message, network_new(&architecture, &small, &network));
-    }
-}
-
 /* ---- Descriptions ---- */
 
 static void descriptions_are_read_and_written_alike(void **state)
@@ -804,7 +774,6 @@ int main(void)
         cmocka_unit_test(second_order_products_are_what_finite_differences_say),
         cmocka_unit_test(dropout_drops_what_its_counters_say),
         cmocka_unit_test(dropout_is_off_unless_asked_for_and_changes_with_the_step),
-        cmocka_unit_test(layers_that_a_device_cannot_run_are_refused),
         cmocka_unit_test(a_gradient_of_the_embedding_goes_all_the_way_down),
         cmocka_unit_test(a_frozen_network_treats_every_series_on_its_own),
         cmocka_unit_test(statistics_of_many_pieces_are_those_of_the_whole),

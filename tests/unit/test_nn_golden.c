@@ -107,19 +107,19 @@ static void free_case(struct network_case *golden)
 static void compare_part(struct fixture *f, const char *name, const float *values,
                          const float *expected, size_t size, double largest, double tolerance)
 {
-    double apart = 0;
+    double distance = 0;
 
     for (size_t i = 0; i < size; i++) {
         largest = fmax(largest, fabs((double)expected[i]));
-        apart = isnan(values[i]) ? INFINITY
-                                 : fmax(apart, fabs((double)values[i] - (double)expected[i]));
+        distance = isnan(values[i]) ? INFINITY
+                                    : fmax(distance, fabs((double)values[i] - (double)expected[i]));
     }
-    if (apart / largest / tolerance > f->worst) {
-        f->worst = apart / largest / tolerance;
+    if (distance / largest / tolerance > f->worst) {
+        f->worst = distance / largest / tolerance;
         snprintf(f->worst_name, sizeof f->worst_name, "%s", name);
     }
-    if (apart > tolerance * largest)
-        fail_msg("%s: %s is off by %g of %g", f->golden->architecture, name, apart, largest);
+    if (distance > tolerance * largest)
+        fail_msg("%s: %s is off by %g of %g", f->golden->architecture, name, distance, largest);
 }
 
 static void compare(struct fixture *f, const char *name, const float *values, double tolerance)
@@ -267,7 +267,7 @@ static void check_matching(struct fixture *f)
     struct loss loss = {LOSS_LABELS, 1.0f, 0.99f};
     float *dlogits = zeros(f->samples * f->classes), *dx = zeros(size_of(f->golden, "x"));
     const float *logits;
-    float apart;
+    float distance;
     double sum;
 
     if (!array(f->golden, "match", NULL)) {
@@ -280,8 +280,8 @@ static void check_matching(struct fixture *f)
     logits = pass_forward(f->pass, &forward);
     loss_value(&loss, f->samples, f->classes, logits, &f->targets, dlogits, NULL);
     pass_match(f->pass, &matching, &sum);
-    apart = (float)sum;
-    compare(f, "match", &apart, 2e-5);
+    distance = (float)sum;
+    compare(f, "match", &distance, 2e-5);
     pass_backward(f->pass, &(struct backward){.logits = dlogits, .x = dx});
     compare(f, "match_x", dx, 3e-5);
     free(dlogits);

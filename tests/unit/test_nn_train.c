@@ -179,6 +179,47 @@ static void an_interrupted_training_goes_on_to_the_same_bytes(void **state)
     tear_down(&f);
 }
 
+static void a_checkpoint_of_any_other_training_is_refused(void **state)
+{
+    enum { LABEL, SERIES_VALUE, VALIDATION, TEMPERATURE, SCALE, RATE, BATCH, DECAY, SEED, CHANGES };
+    struct train_options options = quick();
+    struct train_result result;
+    struct stop_at at = {.epoch = 5};
+    struct fixture f;
+
+    (void)state;
+    set_up(&f);
+    options.checkpoint = f.checkpoint;
+    options.progress = stop;
+    options.context = &at;
+    assert_ok(train_network(f.network, &options, &f.set, &f.validation, f.parameters, f.buffers,
+                            &result));
+    assert_true(result.interrupted);
+    for (int change = 0; change < CHANGES; change++) {
+        struct fixture other = f;
+        struct train_options changed = options;
+
+        other.set.labels = other.labels;
+        other.set.x = other.x;
+        other.validation.x = other.x + (f.validation.x - f.x);
+        other.validation.labels = other.labels + (f.validation.labels - f.labels);
+        other.labels[0] = (f.labels[0] + (change == LABEL)) % CLASSES;
+        other.x[0] += change == SERIES_VALUE;
+        other.x[f.validation.x - f.x] += change == VALIDATION;
+        changed.loss.temperature += change == TEMPERATURE;
+        changed.loss.scale += change == SCALE;
+        changed.optimiser.rate *= change == RATE ? 2 : 1;
+        changed.batch += change == BATCH;
+        changed.optimiser.weight_decay *= change == DECAY ? 2 : 1;
+        changed.seed += change == SEED;
+        restart(&f);
+        assert_fails("belongs to a training with other data or options",
+                     train_network(f.network, &changed, &other.set, &other.validation, f.parameters,
+                                   f.buffers, &result));
+    }
+    tear_down(&f);
+}
+
 /* Wrong answers in the validation set: the more is learned, the worse it gets. */
 static void the_best_epoch_before_an_interruption_is_remembered(void **state)
 {
@@ -266,11 +307,15 @@ static void a_checkpoint_of_other_data_or_options_is_refused(void **state)
 
 static void results_do_not_depend_on_the_number_of_threads(void **state)
 {
-    static const char *const texts[] = {"cnn depth=2 width=8", "cnn depth=2 width=20 norm=layer",
-                                        "cnn depth=1 width=8 norm=instance act=sigmoid pool=mean"};
+    static const char *const texts[] = {"cnn depth=2 width=8",
+                                        "cnn depth=2 width=20 norm=layer",
+                                        "cnn depth=1 width=8 norm=instance act=sigmoid pool=mean",
+                                        "mlp depth=2 width=100",
+                                        "transformer width=8 ff=8",
+                                        "gru hidden=8"};
 
     (void)state;
-    for (size_t i = 0; i < 3; i++) {
+    for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++) {
         struct fixture f;
         struct train_options options = quick();
         struct train_result result;
@@ -291,6 +336,32 @@ static void results_do_not_depend_on_the_number_of_threads(void **state)
         }
         parallel_set_threads(0);
         free(one);
+        tear_down(&f);
+    }
+}
+
+static void the_logits_of_a_series_do_not_depend_on_the_others_of_its_batch(void **state)
+{
+    static const char *const texts[] = {"cnn depth=2 width=8", "mlp depth=2 width=50",
+                                        "transformer width=8 ff=8", "gru hidden=8"};
+    static const size_t batches[] = {1, 3, 17};
+
+    (void)state;
+    for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++) {
+        float together[20 * CLASSES], apart[20 * CLASSES];
+        struct fixture f;
+        struct pass *pass;
+
+        set_up_with(&f, texts[i]);
+        assert_ok(pass_new(f.network, 20, 0, &pass));
+        assert_ok(network_predict(pass, f.parameters, f.buffers, &f.validation, together, NULL));
+        pass_free(pass);
+        for (size_t k = 0; k < sizeof batches / sizeof batches[0]; k++) {
+            assert_ok(pass_new(f.network, batches[k], 0, &pass));
+            assert_ok(network_predict(pass, f.parameters, f.buffers, &f.validation, apart, NULL));
+            assert_memory_equal(together, apart, sizeof together);
+            pass_free(pass);
+        }
         tear_down(&f);
     }
 }
@@ -536,15 +607,72 @@ static void sets_that_do_not_fit_are_refused(void **state)
     tear_down(&f);
 }
 
+/* Of a network that does not change: r <- 0.9 r + 0.1 (the batch), as in PyTorch. */
+static void running_statistics_move_by_a_tenth(void **state)
+{
+    struct train_options options = quick();
+    float *after[3];
+    struct fixture f;
+
+    (void)state;
+    assert_true(train_defaults().optimiser.weight_decay == 1e-4); /* sc-teacher(1) */
+    set_up_with(&f, "cnn depth=2 width=8 norm=batch");
+    options.optimiser = optimiser_defaults(OPTIMISER_SGD);
+    options.optimiser.rate = 1e-30;
+    options.batch = SERIES;
+    for (size_t epochs = 0; epochs < 3; epochs++) {
+        struct train_result result;
+
+        restart(&f);
+        options.epochs = epochs;
+        if (epochs > 0)
+            assert_ok(
+                train_network(f.network, &options, &f.set, NULL, f.parameters, f.buffers, &result));
+        after[epochs] = copy_of(f.buffers, f.network->buffer_count);
+    }
+    for (size_t i = 0; i < f.network->buffer_count; i++)
+        assert_near(after[2][i] - after[1][i], 0.9f * (after[1][i] - after[0][i]), 1e-5);
+    assert_true(fabsf(after[1][0] - after[0][0]) > 1e-3f);
+    for (size_t epochs = 0; epochs < 3; epochs++)
+        free(after[epochs]);
+    tear_down(&f);
+}
+
+static void an_optimiser_that_is_reset_is_as_new(void **state)
+{
+    static const float gradient[] = {0.5f, -2, 1e-3f};
+
+    (void)state;
+    for (int kind = OPTIMISER_SGD; kind <= OPTIMISER_ADAMW; kind++) {
+        struct optimiser_options options = optimiser_defaults((enum optimiser_kind)kind);
+        float first[] = {1, 2, 3}, again[] = {1, 2, 3};
+        struct optimiser optimiser;
+
+        options.momentum = 0.9;
+        assert_ok(optimiser_new(&options, backend_cpu(), 3, &optimiser));
+        for (int step = 0; step < 5; step++)
+            optimiser_step(&optimiser, 0.1, gradient, first);
+        optimiser_reset(&optimiser);
+        for (int step = 0; step < 5; step++)
+            optimiser_step(&optimiser, 0.1, gradient, again);
+        assert_memory_equal(first, again, sizeof first);
+        optimiser_free(&optimiser);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(an_optimiser_that_is_reset_is_as_new),
+        cmocka_unit_test(running_statistics_move_by_a_tenth),
         cmocka_unit_test(training_learns_to_tell_classes_apart),
         cmocka_unit_test(an_interrupted_training_goes_on_to_the_same_bytes),
+        cmocka_unit_test(a_checkpoint_of_any_other_training_is_refused),
         cmocka_unit_test(the_best_epoch_before_an_interruption_is_remembered),
         cmocka_unit_test(the_rate_falls_by_a_cosine_or_stays),
         cmocka_unit_test(a_checkpoint_of_other_data_or_options_is_refused),
         cmocka_unit_test(results_do_not_depend_on_the_number_of_threads),
+        cmocka_unit_test(the_logits_of_a_series_do_not_depend_on_the_others_of_its_batch),
         cmocka_unit_test(a_pass_works_when_threads_are_added_after_it_was_made),
         cmocka_unit_test(the_epoch_with_the_lowest_held_out_loss_is_kept),
         cmocka_unit_test(the_epoch_can_be_chosen_by_accuracy_or_be_the_last),

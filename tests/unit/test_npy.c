@@ -232,7 +232,7 @@ static void a_file_cut_anywhere_is_an_error(void **state)
 
     (void)state;
     for (size_t cut = 0; cut < size; cut++) {
-        /* A copy of just that size, so that a sanitizer sees any read behind the end. */
+        /* A copy of just that size, so that a sanitizer sees any read after the end. */
         unsigned char *part = malloc(cut + 1);
         int from_memory, from_pipe, ends[2];
 
@@ -247,7 +247,7 @@ static void a_file_cut_anywhere_is_an_error(void **state)
         close(ends[0]);
         free(part);
     }
-    assert_int_equal(clean, 5); /* just behind each array but the last */
+    assert_int_equal(clean, 5); /* just after each array but the last */
     free(bytes);
 }
 

@@ -468,6 +468,23 @@ static void one_file_of_a_set_that_cannot_be_written_leaves_all_old_ones(void **
     assert_int_equal(files_here(), SET);
 }
 
+static void where_one_file_cannot_be_put_in_place_none_stays(void **state)
+{
+    const char *const files[] = {"folder/first", "second", "third"};
+    struct output outputs[3];
+
+    (void)state;
+    assert_int_equal(mkdir("folder", 0700), 0);
+    for (int i = 0; i < 3; i++) {
+        assert_ok(output_open(files[i], &outputs[i]));
+        fputs("new", outputs[i].stream);
+    }
+    assert_int_equal(rename("folder", "moved"), 0);
+    assert_fails("folder/first: No such file", output_commit_all(outputs, 3));
+    assert_int_equal(files_here(), 1);
+    assert_int_equal(rmdir("moved"), has_nameless_files() ? 0 : -1);
+}
+
 static void a_name_as_long_as_can_be_is_replaced(void **state)
 {
     char name[NAME_MAX + 1];
@@ -522,6 +539,7 @@ int main(void)
         IN_A_FOLDER(a_kill_at_any_point_never_leaves_new_files_beside_old_ones),
         IN_A_FOLDER(a_signal_that_is_caught_leaves_all_old_files_or_all_new_ones),
         IN_A_FOLDER(one_file_of_a_set_that_cannot_be_written_leaves_all_old_ones),
+        IN_A_FOLDER(where_one_file_cannot_be_put_in_place_none_stays),
         IN_A_FOLDER(a_name_as_long_as_can_be_is_replaced),
         IN_A_FOLDER(a_loop_of_links_is_refused_and_stays),
         IN_A_FOLDER(what_cannot_be_written_is_refused_at_once),

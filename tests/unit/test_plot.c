@@ -143,14 +143,14 @@ static void assert_means(const struct axis *axis, double at, double value)
 /* ---- What is drawn ---- */
 
 /* Two classes of three series of 21 steps and two channels; values differ everywhere. */
-static void make_set(struct dataset *set)
+static void make_set(struct dataset *dataset)
 {
-    assert_ok(dataset_new(6, 2, 21, 2, false, set));
+    assert_ok(dataset_new(6, 2, 21, 2, false, dataset));
     for (size_t i = 0; i < 6; i++) {
-        set->y[i] = (int32_t)(i % 2);
+        dataset->y[i] = (int32_t)(i % 2);
         for (size_t c = 0; c < 2; c++)
             for (size_t t = 0; t < 21; t++)
-                dataset_series(set, i, c)[t] =
+                dataset_series(dataset, i, c)[t] =
                     (float)(10 * sin((double)(3 * i + 1) * (double)t / 7) + 20 * (double)c);
     }
 }
@@ -174,24 +174,24 @@ static void assert_drawn(const char *line, struct box box, const float *values, 
 static void series_lie_where_the_axes_say(void **state)
 {
     struct figure_options options = figure_defaults();
-    struct dataset set;
+    struct dataset dataset;
     struct axis steps;
     size_t size;
     FILE *stream;
 
     (void)state;
-    make_set(&set);
+    make_set(&dataset);
     options.channel = 1;
     options.columns = 2;
     stream = begin_picture(&size);
-    assert_ok(figure_dataset(stream, &set, NULL, NULL, &options));
+    assert_ok(figure_dataset(stream, &dataset, NULL, NULL, &options));
     end_picture(stream);
     assert_int_equal(lines_with("<path", ""), 4);
     assert_int_equal(lines_with("<rect", "#cccccc"), 4);
     /* Class 0 has series 0, 2, 4; class 1 has 1, 3, 5. */
     for (size_t n = 0; n < 4; n++)
         assert_drawn(line_with("<path", "", "", n), panel(n),
-                     dataset_series(&set, n % 2 * 2 + n / 2, 1), 21, 0, 21);
+                     dataset_series(&dataset, n % 2 * 2 + n / 2, 1), 21, 0, 21);
     assert_true(panel(0).y + panel(0).height < panel(2).y);
     assert_true(panel(0).x + panel(0).width < panel(1).x);
     /* Numbers of steps stand below the last row. */
@@ -208,66 +208,67 @@ static void series_lie_where_the_axes_say(void **state)
     free(picture);
     options.channel = 2;
     stream = begin_picture(&size);
-    assert_fails("channel 2 of a dataset of 2", figure_dataset(stream, &set, NULL, NULL, &options));
+    assert_fails("channel 2 of a dataset of 2",
+                 figure_dataset(stream, &dataset, NULL, NULL, &options));
     end_picture(stream);
     free(picture);
-    dataset_free(&set);
+    dataset_free(&dataset);
 }
 
 static void a_set_of_one_value_is_drawn_in_the_middle(void **state)
 {
     struct figure_options options = figure_defaults();
-    struct dataset set;
+    struct dataset dataset;
     struct path path;
     size_t size;
     FILE *stream;
 
     (void)state;
-    assert_ok(dataset_new(1, 1, 5, 1, false, &set));
+    assert_ok(dataset_new(1, 1, 5, 1, false, &dataset));
     for (size_t t = 0; t < 5; t++)
-        set.x[t] = 7;
+        dataset.x[t] = 7;
     stream = begin_picture(&size);
-    assert_ok(figure_dataset(stream, &set, NULL, NULL, &options));
+    assert_ok(figure_dataset(stream, &dataset, NULL, NULL, &options));
     end_picture(stream);
     path = path_of(line_with("<path", "", "", 0));
     for (size_t t = 0; t < 5; t++)
         assert_near(path.y[t], panel(0).y + panel(0).height / 2, 0.01);
     free(picture);
-    dataset_free(&set);
+    dataset_free(&dataset);
 }
 
 static void series_behind_are_of_the_class_and_stay_in_the_frame(void **state)
 {
     static const char grey[] = "stroke=\"#9aa5b1\"";
     struct figure_options options = figure_defaults();
-    struct dataset set, real;
+    struct dataset dataset, real;
     size_t size;
     FILE *stream;
 
     (void)state;
-    make_set(&set);
+    make_set(&dataset);
     make_set(&real);
     dataset_series(&real, 1, 0)[3] = 1e6F;
     dataset_series(&real, 1, 0)[4] = -1e6F;
     options.columns = 1;
     options.behind = 2;
     stream = begin_picture(&size);
-    assert_ok(figure_dataset(stream, &set, &real, NULL, &options));
+    assert_ok(figure_dataset(stream, &dataset, &real, NULL, &options));
     end_picture(stream);
     assert_int_equal(lines_with("<path", grey), 4);
     assert_drawn(line_with("<path", grey, "", 0), panel(0), dataset_series(&real, 0, 0), 21, 0, 21);
-    assert_drawn(line_with("<path", grey, "", 1), panel(0), dataset_series(&real, 2, 0), 21, 0, 21);
-    assert_drawn(line_with("<path", grey, "", 3), panel(1), dataset_series(&real, 3, 0), 21, 0, 21);
+    assert_drawn(line_with("<path", grey, "", 1), panel(0), dataset_series(&real, 4, 0), 21, 0, 21);
+    assert_drawn(line_with("<path", grey, "", 3), panel(1), dataset_series(&real, 5, 0), 21, 0, 21);
     struct path edge = path_of(line_with("<path", grey, "", 2));
     assert_near(edge.y[3], panel(1).y, 0.01);
     assert_near(edge.y[4], panel(1).y + panel(1).height, 0.01);
     free(picture);
-    dataset_free(&set);
+    dataset_free(&dataset);
     dataset_free(&real);
 }
 
 /* A pool for make_set: shapelet k is cut from a series of its class. */
-static void make_pool(const struct dataset *set, size_t count, struct shapelet_pool *pool)
+static void make_pool(const struct dataset *dataset, size_t count, struct shapelet_pool *pool)
 {
     assert_ok(slp_new(count, 4 * count, pool));
     pool->channels = 2;
@@ -277,7 +278,7 @@ static void make_pool(const struct dataset *set, size_t count, struct shapelet_p
         size_t source = k % 6, start = 6 + 2 * (k % 4);
 
         for (size_t t = 0; t < 4; t++)
-            pool->values[4 * k + t] = dataset_series(set, source, 0)[start + t];
+            pool->values[4 * k + t] = dataset_series(dataset, source, 0)[start + t];
         pool->shapelets[k] = (struct shapelet){.values = pool->values + 4 * k,
                                                .start = (uint32_t)start,
                                                .length = 4,
@@ -293,50 +294,50 @@ static void three_shapelets_of_the_class_are_marked_where_they_match_best(void *
     static const char wide[] = "stroke-width=\"3.00\"";
     struct figure_options options = figure_defaults();
     struct shapelet_pool pool;
-    struct dataset set;
+    struct dataset dataset;
     size_t size;
     FILE *stream;
 
     (void)state;
-    make_set(&set);
-    make_pool(&set, 12, &pool);
+    make_set(&dataset);
+    make_pool(&dataset, 12, &pool);
     /* The best of all places, 14, is beyond the window of 8 +- 2, where that at 10 is the best. */
     for (size_t t = 0; t < 21; t++)
-        dataset_series(&set, 0, 0)[t] = (float)(t % 2 ? -30 : 30) + (float)t;
+        dataset_series(&dataset, 0, 0)[t] = (float)(t % 2 ? -30 : 30) + (float)t;
     for (size_t t = 0; t < 4; t++) {
         pool.values[t] = 5 + (float)t;
-        dataset_series(&set, 0, 0)[14 + t] = pool.values[t];
-        dataset_series(&set, 0, 0)[10 + t] = pool.values[t] + 1;
+        dataset_series(&dataset, 0, 0)[14 + t] = pool.values[t];
+        dataset_series(&dataset, 0, 0)[10 + t] = pool.values[t] + 1;
     }
     pool.shapelets[0].start = 8;
     options.columns = 1;
     stream = begin_picture(&size);
-    assert_ok(figure_dataset(stream, &set, NULL, &pool, &options));
+    assert_ok(figure_dataset(stream, &dataset, NULL, &pool, &options));
     end_picture(stream);
     assert_int_equal(lines_with("<path", wide), 6);
-    assert_drawn(line_with("<path", wide, "", 0), panel(0), dataset_series(&set, 0, 0) + 10, 4, 10,
-                 21);
+    assert_drawn(line_with("<path", wide, "", 0), panel(0), dataset_series(&dataset, 0, 0) + 10, 4,
+                 10, 21);
     /* Series 1 is in the panel of class 1, where the first shapelet was cut from it. */
     assert_drawn(line_with("<path", wide, "", 3), panel(1),
-                 dataset_series(&set, 1, 0) + pool.shapelets[1].start, 4, pool.shapelets[1].start,
-                 21);
+                 dataset_series(&dataset, 1, 0) + pool.shapelets[1].start, 4,
+                 pool.shapelets[1].start, 21);
     free(picture);
     /* Without a window it is looked for everywhere. */
     pool.shapelets[0].window = SLP_WINDOW_FULL;
     stream = begin_picture(&size);
-    assert_ok(figure_dataset(stream, &set, NULL, &pool, &options));
+    assert_ok(figure_dataset(stream, &dataset, NULL, &pool, &options));
     end_picture(stream);
-    assert_drawn(line_with("<path", wide, "", 0), panel(0), dataset_series(&set, 0, 0) + 14, 4, 14,
-                 21);
+    assert_drawn(line_with("<path", wide, "", 0), panel(0), dataset_series(&dataset, 0, 0) + 14, 4,
+                 14, 21);
     free(picture);
     pool.steps = 22;
     stream = begin_picture(&size);
     assert_fails("the pool is for series of 2 x 22, these are 2 x 21",
-                 figure_dataset(stream, &set, NULL, &pool, &options));
+                 figure_dataset(stream, &dataset, NULL, &pool, &options));
     end_picture(stream);
     free(picture);
     slp_free(&pool);
-    dataset_free(&set);
+    dataset_free(&dataset);
 }
 
 static void a_pool_has_a_panel_for_each_shapelet_with_its_place_and_source(void **state)
@@ -344,18 +345,18 @@ static void a_pool_has_a_panel_for_each_shapelet_with_its_place_and_source(void 
     static const char grey[] = "stroke=\"#9aa5b1\"", wide[] = "stroke-width=\"2.20\"";
     struct figure_options options = figure_defaults();
     struct shapelet_pool pool;
-    struct dataset set;
+    struct dataset dataset;
     size_t size;
     FILE *stream;
 
     (void)state;
-    make_set(&set);
-    make_pool(&set, 5, &pool);
+    make_set(&dataset);
+    make_pool(&dataset, 5, &pool);
     pool.shapelets[3].window = 50;
     pool.shapelets[4].window = SLP_WINDOW_FULL;
     options.columns = 2;
     stream = begin_picture(&size);
-    assert_ok(figure_pool(stream, &pool, &set, &options));
+    assert_ok(figure_pool(stream, &pool, &dataset, &options));
     end_picture(stream);
     assert_int_equal(lines_with("<rect", "#cccccc"), 5);
     assert_int_equal(lines_with("<path", wide), 5);
@@ -366,7 +367,7 @@ static void a_pool_has_a_panel_for_each_shapelet_with_its_place_and_source(void 
         struct box box = panel(k);
         char title[64];
 
-        snprintf(title, sizeof title, ">%zu: class %d, gain %.3f<", k, shapelet->label,
+        snprintf(title, sizeof title, ">%zu: class no. %d, gain %.3f<", k, shapelet->label,
                  (double)shapelet->quality);
         assert_non_null(line_with("<text", title, "", 0));
         assert_drawn(line_with("<path", wide, "", k), box, shapelet->values, 4, shapelet->start,
@@ -392,33 +393,42 @@ static void a_pool_has_a_panel_for_each_shapelet_with_its_place_and_source(void 
     free(picture);
     pool.shapelets[2].source = 6;
     stream = begin_picture(&size);
-    assert_fails("not found in this dataset", figure_pool(stream, &pool, &set, &options));
+    assert_fails("not found in this dataset", figure_pool(stream, &pool, &dataset, &options));
     end_picture(stream);
     free(picture);
     slp_free(&pool);
-    dataset_free(&set);
+    dataset_free(&dataset);
 }
 
 static void no_peak_is_lost_where_steps_are_many(void **state)
 {
     struct figure_options options = figure_defaults();
-    struct dataset set;
+    struct dataset dataset;
     struct axis axis;
     size_t size;
     FILE *stream;
 
     (void)state;
-    assert_ok(dataset_new(1, 1, 9000, 1, false, &set));
+    assert_ok(dataset_new(1, 1, 9000, 1, false, &dataset));
     for (size_t t = 0; t < 9000; t++)
-        set.x[t] = (float)(t % 3) - 1;
-    set.x[4567] = 50;
+        dataset.x[t] = (float)(t % 3) - 1;
+    dataset.x[4567] = 1.4F;
     stream = begin_picture(&size);
-    assert_ok(figure_dataset(stream, &set, NULL, NULL, &options));
+    assert_ok(figure_dataset(stream, &dataset, NULL, NULL, &options));
     end_picture(stream);
     axis = axis_of("end", 0, INFINITY);
-    assert_means(&axis, path_of(line_with("<path", "", "", 0)).top, 50);
+    assert_means(&axis, path_of(line_with("<path", "", "", 0)).top, 1.4);
+    assert_int_equal(lines_with("outliers", ""), 0);
     free(picture);
-    dataset_free(&set);
+    dataset.x[4567] = 50; /* a spike is drawn at the edge and does not flatten the rest */
+    stream = begin_picture(&size);
+    assert_ok(figure_dataset(stream, &dataset, NULL, NULL, &options));
+    end_picture(stream);
+    assert_near(path_of(line_with("<path", "", "", 0)).top, panel(0).y, 0.1);
+    assert_int_equal(lines_with("outliers are drawn at the edge", ""), 1);
+    assert_int_equal(lines_with("<text", ">2<"), 0);
+    free(picture);
+    dataset_free(&dataset);
 }
 
 static void curves_lie_where_the_axes_say_and_have_gaps(void **state)

@@ -132,9 +132,20 @@ static void shuffling_reaches_every_order_equally_often(void **state)
     assert_int_equal(seen, 6);
 }
 
+static void normals_are_finite_for_every_uniform_number(void **state)
+{
+    struct random_stream least = {.used = 0};
+    struct random_stream most = {.block = {0xffffffffu, 0xffffffffu, 0, 0}};
+
+    (void)state;
+    assert_true(random_normal(&least) == 0);
+    assert_near(random_normal(&most), sqrt(-2 * log(0x1p-53)), 1e-12);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(normals_are_finite_for_every_uniform_number),
         cmocka_unit_test(philox_gives_the_published_numbers),
         cmocka_unit_test(a_stream_is_the_generator_at_its_counters),
         cmocka_unit_test(different_names_give_different_streams),

@@ -81,14 +81,14 @@ static void of_all_pairs_the_one_that_explains_most_is_chosen(void **state)
     for (uint64_t seed = 1; seed < 6; seed++) {
         struct problem p;
         size_t chosen[CLASSES];
-        double least = INFINITY, apart;
+        double least = INFINITY, distance;
 
         make(&p, seed);
         for (size_t a = 0; a < COUNT; a += 2)
             for (size_t b = 1; b < COUNT; b += 2)
                 least = fmin(least, left_by(&p, a, b));
-        assert_ok(ridge_choose(&p.candidates, 1, seed, chosen, &apart));
-        assert_near(apart, least, 1e-9);
+        assert_ok(ridge_choose(&p.candidates, 1, seed, chosen, &distance));
+        assert_near(distance, least, 1e-9);
         assert_near(left_by(&p, chosen[0], chosen[1]), least, 1e-9);
         assert_int_equal(p.labels[chosen[0]], 0);
         assert_int_equal(p.labels[chosen[1]], 1);
@@ -144,11 +144,11 @@ static void what_is_left_is_the_same_whatever_has_the_weights(void **state)
     for (size_t per_class = 1; per_class <= 7; per_class++) {
         struct problem p;
         size_t chosen[CLASSES * 7];
-        double apart;
+        double distance;
 
         make(&p, per_class);
-        assert_ok(ridge_choose(&p.candidates, per_class, 1, chosen, &apart));
-        assert_near(apart, left_by_many(&p, chosen, CLASSES * per_class), 1e-9);
+        assert_ok(ridge_choose(&p.candidates, per_class, 1, chosen, &distance));
+        assert_near(distance, left_by_many(&p, chosen, CLASSES * per_class), 1e-9);
     }
 }
 
@@ -167,7 +167,7 @@ static void thousands_of_series_are_chosen_in_seconds(void **state)
                                     .features = features,
                                     .logits = logits,
                                     .labels = labels};
-    double apart;
+    double distance;
 
     (void)state;
     for (size_t i = 0; i < MANY; i++) {
@@ -177,9 +177,9 @@ static void thousands_of_series_are_chosen_in_seconds(void **state)
         labels[i] = (int32_t)(i % CLASSES);
     }
     alarm(60); /* kills the test */
-    assert_ok(ridge_choose(&many, HALF, 1, chosen, &apart));
+    assert_ok(ridge_choose(&many, HALF, 1, chosen, &distance));
     alarm(0);
-    assert_true(apart < 1e-6);
+    assert_true(distance < 1e-6);
     assert_true(chosen[CLASSES * HALF - 1] < MANY);
     test_free(features);
     test_free(logits);

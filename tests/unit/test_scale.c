@@ -47,22 +47,22 @@ static void statistics_of(const struct dataset *dataset, size_t c, double *mean,
 
 static void statistics_are_those_of_the_definition(void **state)
 {
-    struct dataset set;
+    struct dataset dataset;
     struct scale scale, other;
 
     (void)state;
-    make_set(&set);
+    make_set(&dataset);
     parallel_set_threads(1);
-    assert_ok(scale_fit(&set, &scale));
+    assert_ok(scale_fit(&dataset, &scale));
     parallel_set_threads(3);
-    assert_ok(scale_fit(&set, &other));
+    assert_ok(scale_fit(&dataset, &other));
     assert_memory_equal(scale.mean, other.mean, 3 * sizeof(double));
     assert_memory_equal(scale.deviation, other.deviation, 3 * sizeof(double));
     assert_int_equal(scale.constant, 1);
     for (size_t c = 0; c < 3; c += 2) {
         double mean, deviation;
 
-        statistics_of(&set, c, &mean, &deviation);
+        statistics_of(&dataset, c, &mean, &deviation);
         assert_true(fabs(scale.mean[c] / mean - 1) < 1e-14);
         assert_true(fabs(scale.deviation[c] / deviation - 1) < 1e-12);
     }
@@ -70,19 +70,19 @@ static void statistics_are_those_of_the_definition(void **state)
     assert_true(scale.deviation[1] == 1);
     scale_free(&scale);
     scale_free(&other);
-    dataset_free(&set);
+    dataset_free(&dataset);
 }
 
 static void scaling_standardises_and_undo_brings_back(void **state)
 {
-    struct dataset set, scaled;
+    struct dataset dataset, scaled;
     struct scale scale, again;
     double mean, deviation;
 
     (void)state;
-    make_set(&set);
+    make_set(&dataset);
     make_set(&scaled);
-    assert_ok(scale_fit(&set, &scale));
+    assert_ok(scale_fit(&dataset, &scale));
     assert_ok(scale_apply(&scale, &scaled));
     assert_ok(scale_fit(&scaled, &again));
     for (size_t c = 0; c < 3; c++) {
@@ -91,33 +91,33 @@ static void scaling_standardises_and_undo_brings_back(void **state)
         assert_near(deviation, c == 1 ? 0 : 1, 1e-6);
     }
     for (size_t i = 0; i < 100; i++)
-        assert_true(scaled.x[i] == (float)(((double)set.x[i] - scale.mean[i % 60 / 20]) /
+        assert_true(scaled.x[i] == (float)(((double)dataset.x[i] - scale.mean[i % 60 / 20]) /
                                            scale.deviation[i % 60 / 20]));
     assert_ok(scale_undo(&scale, &scaled));
     for (size_t i = 0; i < 700 * 60; i++)
-        assert_true(fabsf(scaled.x[i] - set.x[i]) <= 1e-6f * fabsf(set.x[i]));
+        assert_true(fabsf(scaled.x[i] - dataset.x[i]) <= 1e-6f * fabsf(dataset.x[i]));
     scale_free(&scale);
     scale_free(&again);
     dataset_free(&scaled);
-    dataset_free(&set);
+    dataset_free(&dataset);
 }
 
 static void a_series_by_itself_has_mean_0_and_deviation_1(void **state)
 {
-    struct dataset set;
+    struct dataset dataset;
 
     (void)state;
-    make_set(&set);
-    assert_int_equal(scale_each_series(&set), 700);
+    make_set(&dataset);
+    assert_int_equal(scale_each_series(&dataset), 700);
     for (size_t row = 0; row < 700 * 3; row++) {
-        struct dataset one = {.count = 1, .channels = 1, .length = 20, .x = set.x + row * 20};
+        struct dataset one = {.count = 1, .channels = 1, .length = 20, .x = dataset.x + row * 20};
         double mean, deviation;
 
         statistics_of(&one, 0, &mean, &deviation);
         assert_near(mean, 0, 1e-6);
         assert_near(deviation, row % 3 == 1 ? 0 : 1, 1e-6);
     }
-    dataset_free(&set);
+    dataset_free(&dataset);
 }
 
 /* Writes bytes to a temporary file and reads them as statistics. */
@@ -155,14 +155,14 @@ static struct error *read_array(size_t rows, size_t columns, const double *value
 static void a_statistics_file_keeps_every_bit(void **state)
 {
     struct scale scale, back;
-    struct dataset set;
+    struct dataset dataset;
     char *bytes;
     size_t size;
     FILE *stream = open_memstream(&bytes, &size);
 
     (void)state;
-    make_set(&set);
-    assert_ok(scale_fit(&set, &scale));
+    make_set(&dataset);
+    assert_ok(scale_fit(&dataset, &scale));
     assert_ok(scale_write(stream, &scale, "sc-test 1.0"));
     fclose(stream);
     assert_ok(read_back(bytes, size, &back));
@@ -178,7 +178,7 @@ static void a_statistics_file_keeps_every_bit(void **state)
     }
     free(bytes);
     scale_free(&scale);
-    dataset_free(&set);
+    dataset_free(&dataset);
 }
 
 static void bad_statistics_are_refused(void **state)
@@ -186,14 +186,14 @@ static void bad_statistics_are_refused(void **state)
     const double good[] = {1, 2, 3, 4}, zero[] = {1, 2, 3, 0}, negative[] = {1, 2, -3, 4};
     const double nan_mean[] = {1, NAN, 3, 4}, infinite[] = {1, 2, INFINITY, 4};
     const double tiny[] = {0, 0, 0, 1e-300, 1e-300, 1e-300};
-    struct dataset set;
+    struct dataset dataset;
     struct scale scale;
 
     (void)state;
-    make_set(&set);
+    make_set(&dataset);
     assert_ok(read_array(2, 2, good, false, &scale));
-    assert_fails("statistics of 2 channels, but the dataset has 3", scale_apply(&scale, &set));
-    assert_fails("statistics of 2 channels, but the dataset has 3", scale_undo(&scale, &set));
+    assert_fails("statistics of 2 channels, but the dataset has 3", scale_apply(&scale, &dataset));
+    assert_fails("statistics of 2 channels, but the dataset has 3", scale_undo(&scale, &dataset));
     scale_free(&scale);
     assert_fails("shape (2, channels)", read_array(4, 1, good, false, &scale));
     assert_fails("more than one array", read_array(2, 2, good, true, &scale));
@@ -202,9 +202,9 @@ static void bad_statistics_are_refused(void **state)
     assert_fails("channel 0: the standard deviation", read_array(2, 2, infinite, false, &scale));
     assert_fails("channel 1: the mean", read_array(2, 2, nan_mean, false, &scale));
     assert_ok(read_array(2, 3, tiny, false, &scale));
-    assert_fails("too large", scale_apply(&scale, &set));
+    assert_fails("too large", scale_apply(&scale, &dataset));
     scale_free(&scale);
-    dataset_free(&set);
+    dataset_free(&dataset);
 }
 
 int main(void)

@@ -161,6 +161,34 @@ static void test_no_reachable_gain_is_given_up(void **state)
     assert_true(given_up > 20);
 }
 
+/* Two classes in two bins, all known: the best bound is the gain itself, wherever it is looked for
+ * first. */
+static void test_a_bound_that_is_exact_is_held_possible(void **state)
+{
+    const size_t counts[] = {10, 10}, unknown[] = {0, 0};
+    uint32_t histogram[COUNT_BINS * 2] = {0};
+    struct quality_bins counted = {.count = COUNT_BINS, .histogram = histogram};
+    struct labelling labelling;
+    double *xlogx, gain;
+
+    (void)state;
+    assert_ok(gain_xlogx(20, &xlogx));
+    assert_ok(labelling_make(counts, 2, -1, xlogx, &labelling));
+    gain = fabs(labelling.base) / 20; /* the whole entropy */
+    histogram[3] = 10;
+    histogram[COUNT_BINS + 7] = 10;
+    for (uint8_t first = 0; first < COUNT_BINS; first++) {
+        uint8_t likely = first;
+
+        assert_true(quality_gain.bounds->can_reach(&labelling, &counted, unknown, gain * (1 - 1e-9),
+                                                   &likely));
+        assert_false(quality_gain.bounds->can_reach(&labelling, &counted, unknown,
+                                                    gain * (1 + 1e-9), &likely));
+    }
+    labelling_free(&labelling);
+    free(xlogx);
+}
+
 static void test_sorting_a_range_finds_the_same_split(void **state)
 {
     struct random_stream stream = random_stream(5, RANDOM_TEST, 0);
@@ -222,6 +250,13 @@ static void test_bins_follow_the_distances(void **state)
     bins_cells(&bins, distances, SERIES, cells);
     for (size_t i = 0; i < SERIES; i++)
         assert_int_equal(cells[i], cells[0]);
+    /* So near to each other that no float says how many cells fit between them. */
+    for (size_t i = 0; i < SERIES; i++)
+        distances[i] = i % 2 ? 1e-45f : 0;
+    bins_make(distances, SERIES, cells, &bins);
+    assert_true(isfinite(bins.scale));
+    for (size_t i = 0; i < SERIES; i++)
+        assert_int_equal(cells[i], cells[0]);
 }
 
 int main(void)
@@ -231,6 +266,7 @@ int main(void)
         cmocka_unit_test(test_equal_distances_have_no_split),
         cmocka_unit_test(test_threshold_divides_neighbouring_floats),
         cmocka_unit_test(test_no_reachable_gain_is_given_up),
+        cmocka_unit_test(test_a_bound_that_is_exact_is_held_possible),
         cmocka_unit_test(test_sorting_a_range_finds_the_same_split),
         cmocka_unit_test(test_bins_follow_the_distances),
     };

@@ -6,7 +6,7 @@
 
 #include "formats/slp.h"
 
-/* Two shapelets of 3 and 2 values from a set of 2 channels, 10 steps, 4 classes. */
+/* Two shapelets of 3 and 2 values from a dataset of 2 channels, 10 steps, 4 classes. */
 static void make_pool(struct shapelet_pool *pool)
 {
     assert_ok(slp_new(2, 5, pool));

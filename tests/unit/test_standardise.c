@@ -11,11 +11,11 @@
 enum { SERIES = 40, STEPS = 12, SHAPELETS = 3, LENGTH = 4 };
 
 /* Normal series; the last shapelet lies in each of them. */
-static void make(struct dataset *set, struct shapelet_pool *pool)
+static void make(struct dataset *dataset, struct shapelet_pool *pool)
 {
     struct random_stream stream = random_stream(1, RANDOM_TEST, 0);
 
-    assert_ok(dataset_new(SERIES, 1, STEPS, 2, false, set));
+    assert_ok(dataset_new(SERIES, 1, STEPS, 2, false, dataset));
     assert_ok(slp_new(SHAPELETS, SHAPELETS * LENGTH, pool));
     pool->channels = 1;
     pool->steps = STEPS;
@@ -23,14 +23,14 @@ static void make(struct dataset *set, struct shapelet_pool *pool)
     for (size_t i = 0; i < SHAPELETS * LENGTH; i++)
         pool->values[i] = (float)random_normal(&stream);
     for (size_t i = 0; i < SERIES * STEPS; i++)
-        set->x[i] = (float)random_normal(&stream);
+        dataset->x[i] = (float)random_normal(&stream);
     for (size_t k = 0; k < SHAPELETS; k++)
         pool->shapelets[k] = (struct shapelet){.values = pool->values + k * LENGTH,
                                                .start = 2,
                                                .length = LENGTH,
                                                .window = k ? 3 : SLP_WINDOW_FULL};
     for (size_t i = 0; i < SERIES; i++)
-        memcpy(set->x + i * STEPS + 2, pool->shapelets[2].values, LENGTH * sizeof(float));
+        memcpy(dataset->x + i * STEPS + 2, pool->shapelets[2].values, LENGTH * sizeof(float));
 }
 
 static void features_have_mean_0_and_one_deviation(void **state)
@@ -38,14 +38,14 @@ static void features_have_mean_0_and_one_deviation(void **state)
     static float features[SERIES * SHAPELETS];
     struct shapelet_pool pool;
     struct transform transform;
-    struct dataset set;
+    struct dataset dataset;
 
     (void)state;
-    make(&set, &pool);
-    assert_ok(pool_standardise(&pool, &set));
+    make(&dataset, &pool);
+    assert_ok(pool_standardise(&pool, &dataset));
     assert_true(pool.standardised);
     assert_ok(transform_make(&pool, 1, STEPS, TRANSFORM_AS_FOUND, &transform));
-    transform_forward(&transform, set.x, SERIES, features, NULL);
+    transform_forward(&transform, dataset.x, SERIES, features, NULL);
     for (size_t k = 0; k < 2; k++) {
         double sum = 0, squares = 0;
 
@@ -58,20 +58,20 @@ static void features_have_mean_0_and_one_deviation(void **state)
     }
     transform_free(&transform);
     slp_free(&pool);
-    dataset_free(&set);
+    dataset_free(&dataset);
 }
 
 static void a_distance_that_never_changes_is_left_alone(void **state)
 {
     struct shapelet_pool pool;
-    struct dataset set;
+    struct dataset dataset;
 
     (void)state;
-    make(&set, &pool);
-    assert_ok(pool_standardise(&pool, &set));
+    make(&dataset, &pool);
+    assert_ok(pool_standardise(&pool, &dataset));
     assert_true(pool.shapelets[2].offset == 0 && pool.shapelets[2].scale == 1);
     slp_free(&pool);
-    dataset_free(&set);
+    dataset_free(&dataset);
 }
 
 /* Series of one value each, from half of `high` to `high`, and shapelets of zeros or of `shapelet`:
@@ -79,22 +79,22 @@ static void a_distance_that_never_changes_is_left_alone(void **state)
 static struct error *standardise_values(float high, float shapelet)
 {
     struct shapelet_pool pool;
-    struct dataset set;
+    struct dataset dataset;
     struct error *error;
 
-    make(&set, &pool);
+    make(&dataset, &pool);
     for (size_t i = 0; i < SERIES * STEPS; i++)
-        set.x[i] = high * (0.5F + 0.5F * (float)(i / STEPS) / (SERIES - 1));
+        dataset.x[i] = high * (0.5F + 0.5F * (float)(i / STEPS) / (SERIES - 1));
     for (size_t i = 0; i < SHAPELETS * LENGTH; i++)
         pool.values[i] = i < LENGTH ? 0 : shapelet;
-    error = pool_standardise(&pool, &set);
+    error = pool_standardise(&pool, &dataset);
     assert_true(pool.standardised == !error);
     for (size_t k = 0; !error && k < SHAPELETS; k++) {
         assert_true(isfinite(pool.shapelets[k].offset));
         assert_true(isnormal(pool.shapelets[k].scale) && pool.shapelets[k].scale > 0);
     }
     slp_free(&pool);
-    dataset_free(&set);
+    dataset_free(&dataset);
     return error;
 }
 

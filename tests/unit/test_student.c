@@ -245,6 +245,8 @@ static void batches_are_of_nearly_the_same_size(void **state)
     assert_int_equal(epochs_for_steps(1000, 21, 11), 500);
     assert_int_equal(epochs_for_steps(10, 100000, 256), 1);
     assert_int_equal(epochs_for_steps(1000, 6, 20), 1000);
+    assert_int_equal(epochs_for_steps(1001, 300, 100), 334); /* the nearest number */
+    assert_int_equal(epochs_for_steps(1000, 300, 100), 333);
 }
 
 static void a_score_counts_what_was_taken_for_what(void **state)

@@ -51,7 +51,7 @@ struct fixture {
     struct guide guide;
     npy_reader *golden;
     struct npy_array start; /* (SERIES, C, L), rounds of one series for each class */
-    struct dataset set;     /* the same series */
+    struct dataset dataset; /* the same series */
     int32_t labels[SERIES];
 };
 
@@ -78,10 +78,10 @@ static int set_up(void **state)
     assert_non_null(f->golden);
     f->start = next_array(f);
     assert_int_equal(f->start.count, SERIES * FLOATS);
-    assert_ok(dataset_new(SERIES, CHANNELS, LENGTH, CLASSES, false, &f->set));
-    memcpy(f->set.x, f->start.data, SERIES * FLOATS * sizeof *f->set.x);
+    assert_ok(dataset_new(SERIES, CHANNELS, LENGTH, CLASSES, false, &f->dataset));
+    memcpy(f->dataset.x, f->start.data, SERIES * FLOATS * sizeof *f->dataset.x);
     for (int i = 0; i < SERIES; i++)
-        f->labels[i] = f->set.y[i] = i % CLASSES;
+        f->labels[i] = f->dataset.y[i] = i % CLASSES;
     return 0;
 }
 
@@ -95,7 +95,7 @@ static int tear_down(void **state)
     teacher_free(&f->teacher);
     npy_array_free(&f->start);
     npy_close(f->golden);
-    dataset_free(&f->set);
+    dataset_free(&f->dataset);
     free(f);
     parallel_set_threads(0);
     return 0;
@@ -106,16 +106,16 @@ static void compare(struct fixture *f, const float *values, size_t count, double
 {
     struct npy_array array = next_array(f);
     const float *expected = array.data;
-    double largest = 1e-3, apart = 0;
+    double largest = 1e-3, distance = 0;
 
     assert_int_equal(array.count, count);
     for (size_t i = 0; i < count; i++) {
         largest = fmax(largest, fabs((double)expected[i]));
-        apart = fmax(apart, fabs((double)expected[i] - (double)values[i]));
+        distance = fmax(distance, fabs((double)expected[i] - (double)values[i]));
         assert_false(isnan(values[i]));
     }
     npy_array_free(&array);
-    assert_true(apart <= tolerance * largest);
+    assert_true(distance <= tolerance * largest);
 }
 
 /* A seed that draws the golden series in their own order. */
@@ -126,8 +126,9 @@ static uint64_t seed_of_golden_order(const struct fixture *f)
 
     for (uint64_t seed = 0; seed < 20000; seed++) {
         assert_ok(start_series(
-            &f->set, &(struct start_options){.kind = START_REAL, .per_class = ROUNDS, .seed = seed},
-            x, &repeated));
+            &f->dataset,
+            &(struct start_options){.kind = START_REAL, .per_class = ROUNDS, .seed = seed}, x,
+            &repeated));
         assert_int_equal(repeated, 0);
         if (memcmp(x, f->start.data, sizeof x) == 0)
             return seed;
@@ -159,12 +160,12 @@ static void check_objective(struct fixture *f, const struct synthesis_options *o
     for (size_t b = 0; b < batches; b++) {
         struct objective_value value;
 
-        assert_ok(objective_evaluate(&objective, 0, batch, f->set.x + b * batch * FLOATS, f->labels,
-                                     logits + b * batch * CLASSES, dx + b * batch * FLOATS,
-                                     &value));
+        assert_ok(objective_evaluate(&objective, 0, batch, f->dataset.x + b * batch * FLOATS,
+                                     f->labels, logits + b * batch * CLASSES,
+                                     dx + b * batch * FLOATS, &value));
         values[3 * b] = (float)value.loss;
         values[3 * b + 1] = (float)value.cross_entropy;
-        values[3 * b + 2] = (float)value.apart;
+        values[3 * b + 2] = (float)value.distance;
     }
     compare(f, values, batches * 3, 5e-6);
     compare(f, logits, SERIES * CLASSES, 5e-6);
@@ -195,7 +196,7 @@ static void check_optimisation(struct fixture *f, const struct synthesis_options
     struct dataset condensed;
     struct synthesis_result result;
 
-    assert_ok(synthesise(options, &f->set, &f->guide, &f->transform, &condensed, &result));
+    assert_ok(synthesise(options, &f->dataset, &f->guide, &f->transform, &condensed, &result));
     assert_int_equal(best.count, batches);
     for (size_t b = 0; b < batches; b++)
         mean += (double)((float *)best.data)[b] / (double)batches;
@@ -290,7 +291,7 @@ static void a_longer_run_ends_lower_and_keeps_the_teachers_logits(void **state)
     struct dataset condensed, kept;
 
     options.steps = 300;
-    assert_ok(synthesise(&options, &f->set, &f->guide, &f->transform, &condensed, &result));
+    assert_ok(synthesise(&options, &f->dataset, &f->guide, &f->transform, &condensed, &result));
     assert_true(result.best.loss < 0.5 * result.first.loss);
     /* No steps at all: what was condensed comes back with its logits. */
     options.steps = 0;
@@ -326,8 +327,8 @@ static void results_do_not_depend_on_threads(void **state)
 
             parallel_set_threads(threads[i]);
             assert_ok(transform_make(&f->pool, CHANNELS, LENGTH, TRANSFORM_AS_FOUND, &transform));
-            assert_ok(
-                synthesise(&options, &f->set, &f->guide, &transform, i ? &other : &first, &result));
+            assert_ok(synthesise(&options, &f->dataset, &f->guide, &transform, i ? &other : &first,
+                                 &result));
             transform_free(&transform);
             if (i == 0)
                 continue;
@@ -366,7 +367,7 @@ static void a_step_allocates_nothing_and_every_step_is_reported(void **state)
     parallel_set_threads(1);
     options.progress = watch_step;
     options.context = &watch;
-    assert_ok(synthesise(&options, &f->set, &f->guide, &f->transform, &condensed, &result));
+    assert_ok(synthesise(&options, &f->dataset, &f->guide, &f->transform, &condensed, &result));
     assert_int_equal(watch.calls, ROUNDS * (STEPS + 1));
     if (COUNTS_ALLOCATIONS) {
         assert_true(watch.first_allocations > 0);
@@ -385,10 +386,10 @@ static void a_run_that_diverges_says_so(void **state)
     options.rate = 1e30;
     options.steps = 50;
     assert_fails("a smaller learning rate than 1e+30 may help",
-                 synthesise(&options, &f->set, &f->guide, &f->transform, &condensed, &result));
-    f->set.x[0] = 3e38f;
+                 synthesise(&options, &f->dataset, &f->guide, &f->transform, &condensed, &result));
+    f->dataset.x[0] = 3e38f;
     assert_fails("the loss of the first series is not a number",
-                 synthesise(&options, &f->set, &f->guide, &f->transform, &condensed, &result));
+                 synthesise(&options, &f->dataset, &f->guide, &f->transform, &condensed, &result));
 }
 
 static void what_does_not_fit_together_is_refused(void **state)
@@ -399,10 +400,10 @@ static void what_does_not_fit_together_is_refused(void **state)
     struct dataset condensed, other;
 
     assert_fails("trained with 4 shapelets: give the same pool",
-                 synthesise(&options, &f->set, &f->guide, NULL, &condensed, &result));
+                 synthesise(&options, &f->dataset, &f->guide, NULL, &condensed, &result));
     f->transform.count = 3;
     assert_fails("trained with 4 shapelets, the pool has 3",
-                 synthesise(&options, &f->set, &f->guide, &f->transform, &condensed, &result));
+                 synthesise(&options, &f->dataset, &f->guide, &f->transform, &condensed, &result));
     f->transform.count = 4;
     assert_ok(dataset_new(3, CHANNELS, LENGTH + 1, CLASSES, false, &other));
     assert_fails("for series of 2 channels and 20 steps, these have 2 and 21",
@@ -413,17 +414,17 @@ static void what_does_not_fit_together_is_refused(void **state)
                  synthesise(&options, &other, &f->guide, &f->transform, &condensed, &result));
     dataset_free(&other);
     for (size_t i = 0; i < SERIES; i++)
-        f->set.y[i] %= 2;
+        f->dataset.y[i] %= 2;
     assert_fails("class 2 has no series",
-                 synthesise(&options, &f->set, &f->guide, &f->transform, &condensed, &result));
+                 synthesise(&options, &f->dataset, &f->guide, &f->transform, &condensed, &result));
 }
 
 /* ---- Starts ---- */
 
-static bool is_of_class(const struct dataset *set, const float *x, int32_t label)
+static bool is_of_class(const struct dataset *dataset, const float *x, int32_t label)
 {
-    for (size_t i = 0; i < set->count; i++)
-        if (set->y[i] == label && memcmp(set->x + i * FLOATS, x, FLOATS * sizeof *x) == 0)
+    for (size_t i = 0; i < dataset->count; i++)
+        if (dataset->y[i] == label && memcmp(dataset->x + i * FLOATS, x, FLOATS * sizeof *x) == 0)
             return true;
     return false;
 }
@@ -444,8 +445,8 @@ static void real_starts_are_distinct_series_of_the_class(void **state)
     size_t repeated;
 
     /* Two of class 0 are the same: only two distinct ones are left. */
-    memcpy(f->set.x + 3 * FLOATS, f->set.x, FLOATS * sizeof *x);
-    assert_ok(start_series(&f->set,
+    memcpy(f->dataset.x + 3 * FLOATS, f->dataset.x, FLOATS * sizeof *x);
+    assert_ok(start_series(&f->dataset,
                            &(struct start_options){.kind = START_REAL, .per_class = 5, .seed = 7},
                            x, &repeated));
     assert_int_equal(repeated, 3 + 2 + 2);
@@ -453,12 +454,78 @@ static void real_starts_are_distinct_series_of_the_class(void **state)
     for (size_t i = 0; i < 5 * CLASSES; i++) {
         size_t distinct = i % CLASSES == 0 ? 2 : 3;
 
-        assert_true(is_of_class(&f->set, x + i * FLOATS, (int32_t)(i % CLASSES)) ==
+        assert_true(is_of_class(&f->dataset, x + i * FLOATS, (int32_t)(i % CLASSES)) ==
                     (i / CLASSES < distinct));
     }
-    /* Repeats are near what they repeat. */
+    /* Repeats are near what they repeat, wherever that is. */
     for (size_t t = 0; t < FLOATS; t++)
         assert_true(fabsf(x[2 * CLASSES * FLOATS + t] - x[t]) < 0.6f);
+    for (size_t i = 0; i < SERIES * FLOATS; i++)
+        f->dataset.x[i] += 100;
+    assert_ok(start_series(&f->dataset,
+                           &(struct start_options){.kind = START_REAL, .per_class = 5, .seed = 7},
+                           x, &repeated));
+    for (size_t t = 0; t < FLOATS; t++)
+        assert_true(fabsf(x[2 * CLASSES * FLOATS + t] - x[t]) < 0.6f);
+}
+
+/* A teacher that must not be asked about one series twice. */
+static struct error *answer_distinct(void *context, size_t count, const float *x, float *features,
+                                     float *logits)
+{
+    size_t *asked = context;
+
+    *asked = count;
+    assert_true(all_distinct(x, count));
+    for (size_t i = 0; i < 2 * count; i++)
+        features[i] = sinf((float)(7 * i + 1));
+    for (size_t i = 0; i < CLASSES * count; i++)
+        logits[i] = cosf((float)(5 * i + 2));
+    return NULL;
+}
+
+static void copies_are_no_candidates_of_ridge_starts(void **state)
+{
+    struct fixture *f = *state;
+    float x[2 * CLASSES * FLOATS];
+    size_t repeated, asked = 0;
+    struct start_teacher teacher = {2, answer_distinct, &asked};
+
+    memcpy(f->dataset.x + 3 * FLOATS, f->dataset.x, FLOATS * sizeof *x);
+    assert_ok(start_ridge(&f->dataset, &teacher,
+                          &(struct start_options){.kind = START_RIDGE, .per_class = 2, .seed = 7},
+                          x, &repeated));
+    assert_int_equal(asked, SERIES - 1);
+    assert_int_equal(repeated, 0);
+    assert_true(all_distinct(x, 2 * CLASSES));
+}
+
+static void ridge_starts_do_not_depend_on_the_size_of_a_batch(void **state)
+{
+    enum { CANDIDATES = 60 };
+    struct fixture *f = *state;
+    struct random_stream stream = random_stream(3, RANDOM_TEST, 0);
+    struct synthesis_options options = golden_options(false, false, 1);
+    struct dataset set, condensed[2];
+    struct synthesis_result result;
+
+    assert_ok(dataset_new(CANDIDATES, CHANNELS, LENGTH, CLASSES, false, &set));
+    for (size_t i = 0; i < CANDIDATES; i++) {
+        set.y[i] = (int32_t)(i % CLASSES);
+        for (size_t j = 0; j < FLOATS; j++)
+            set.x[i * FLOATS + j] = (float)random_normal(&stream);
+    }
+    options.start = START_RIDGE;
+    options.steps = 0;
+    for (int by_round = 0; by_round < 2; by_round++) {
+        options.by_round = by_round;
+        assert_ok(
+            synthesise(&options, &set, &f->guide, &f->transform, &condensed[by_round], &result));
+    }
+    assert_memory_equal(condensed[0].x, condensed[1].x, SERIES * FLOATS * sizeof(float));
+    dataset_free(&condensed[0]);
+    dataset_free(&condensed[1]);
+    dataset_free(&set);
 }
 
 static void fewer_rounds_start_from_the_first_of_more(void **state)
@@ -467,10 +534,10 @@ static void fewer_rounds_start_from_the_first_of_more(void **state)
     float few[2 * CLASSES * FLOATS], many[5 * CLASSES * FLOATS];
     size_t repeated;
 
-    assert_ok(start_series(&f->set,
+    assert_ok(start_series(&f->dataset,
                            &(struct start_options){.kind = START_REAL, .per_class = 2, .seed = 7},
                            few, &repeated));
-    assert_ok(start_series(&f->set,
+    assert_ok(start_series(&f->dataset,
                            &(struct start_options){.kind = START_REAL, .per_class = 5, .seed = 7},
                            many, &repeated));
     assert_memory_equal(few, many, sizeof few);
@@ -482,7 +549,7 @@ static void one_centre_is_the_mean_of_the_class(void **state)
     float x[4 * CLASSES * FLOATS];
     size_t repeated;
 
-    assert_ok(start_series(&f->set,
+    assert_ok(start_series(&f->dataset,
                            &(struct start_options){.kind = START_KMEANS, .per_class = 1, .seed = 7},
                            x, &repeated));
     for (size_t label = 0; label < CLASSES; label++)
@@ -490,17 +557,17 @@ static void one_centre_is_the_mean_of_the_class(void **state)
             double mean = 0;
 
             for (size_t round = 0; round < ROUNDS; round++)
-                mean += (double)f->set.x[(round * CLASSES + label) * FLOATS + t] / ROUNDS;
+                mean += (double)f->dataset.x[(round * CLASSES + label) * FLOATS + t] / ROUNDS;
             assert_near(x[label * FLOATS + t], mean, 1e-6);
         }
     /* As many clusters as series: each is its own centre, and the fourth is a repeat. */
-    assert_ok(start_series(&f->set,
+    assert_ok(start_series(&f->dataset,
                            &(struct start_options){.kind = START_KMEANS, .per_class = 4, .seed = 7},
                            x, &repeated));
     assert_int_equal(repeated, CLASSES);
     assert_true(all_distinct(x, 4 * CLASSES));
     for (size_t i = 0; i < SERIES; i++)
-        assert_true(is_of_class(&f->set, x + i * FLOATS, (int32_t)(i % CLASSES)));
+        assert_true(is_of_class(&f->dataset, x + i * FLOATS, (int32_t)(i % CLASSES)));
 }
 
 static void noise_has_the_mean_and_deviation_of_each_channel(void **state)
@@ -512,18 +579,18 @@ static void noise_has_the_mean_and_deviation_of_each_channel(void **state)
 
     for (size_t i = 0; i < SERIES; i++) /* channel 1 is 10 + 3 noise */
         for (size_t t = 0; t < LENGTH; t++)
-            f->set.x[(i * CHANNELS + 1) * LENGTH + t] =
-                10 + 3 * f->set.x[(i * CHANNELS + 1) * LENGTH + t];
+            f->dataset.x[(i * CHANNELS + 1) * LENGTH + t] =
+                10 + 3 * f->dataset.x[(i * CHANNELS + 1) * LENGTH + t];
     for (size_t i = 0; i < SERIES; i++) /* and class 2 is not needed */
-        f->set.y[i] %= 2;
+        f->dataset.y[i] %= 2;
     assert_ok(start_series(
-        &f->set, &(struct start_options){.kind = START_NOISE, .per_class = MANY, .seed = 7}, x,
+        &f->dataset, &(struct start_options){.kind = START_NOISE, .per_class = MANY, .seed = 7}, x,
         &repeated));
     for (size_t c = 0; c < CHANNELS; c++) {
         double sum[2] = {0}, squares[2] = {0}, n[2] = {MANY * CLASSES * LENGTH, SERIES * LENGTH};
 
         for (int s = 0; s < 2; s++) {
-            const float *series = s ? f->set.x : x;
+            const float *series = s ? f->dataset.x : x;
             size_t count = s ? SERIES : MANY * CLASSES;
 
             for (size_t i = 0; i < count; i++)
@@ -554,6 +621,8 @@ int main(void)
         TEST(what_does_not_fit_together_is_refused),
         TEST(real_starts_are_distinct_series_of_the_class),
         TEST(fewer_rounds_start_from_the_first_of_more),
+        TEST(copies_are_no_candidates_of_ridge_starts),
+        TEST(ridge_starts_do_not_depend_on_the_size_of_a_batch),
         TEST(one_centre_is_the_mean_of_the_class),
         TEST(noise_has_the_mean_and_deviation_of_each_channel),
     };

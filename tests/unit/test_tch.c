@@ -225,9 +225,25 @@ static int copy_teacher(const char *from, const char *to)
     return error || !stream || fclose(stream) != 0;
 }
 
+static void notes_end_where_they_end(void **state)
+{
+    /* Without a newline at the end, and with something after it in memory. */
+    char notes[] = "one\ntwo\0three", network[] = "cnn", *bytes;
+    struct tch tch = {.network = network, .notes = notes};
+    size_t size;
+    FILE *stream = open_memstream(&bytes, &size);
+
+    (void)state;
+    assert_ok(tch_write(stream, &tch));
+    fclose(stream);
+    assert_non_null(strstr(bytes, "note one\nnote two\nend\n"));
+    free(bytes);
+}
+
 int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(notes_end_where_they_end),
         cmocka_unit_test(a_teacher_written_by_pytorch_gives_pytorchs_logits),
         cmocka_unit_test(a_teacher_survives_writing_and_reading),
         cmocka_unit_test(broken_teachers_are_refused_with_the_reason),

@@ -78,6 +78,8 @@ static void what_is_not_utf8_is_shown_as_its_bytes(void **state)
                    "a\xc3",
                    "\\xffa\\xc3");
     assert_escaped("\xc0\xaf\xed\xa0\x80", "\\xc0\\xaf\\xed\\xa0\\x80");
+    assert_escaped("\xed\xb0\x80\xed\xbf\xbf", "\\xed\\xb0\\x80\\xed\\xbf\\xbf"); /* surrogates */
+    assert_escaped("\xed\x9f\xbb\xef\xa4\x80", "\xed\x9f\xbb\xef\xa4\x80");
     assert_replaced("\xff"
                     "a\xc3",
                     "?a?");

@@ -43,7 +43,7 @@ static void gradients_through_training_are_those_of_pytorch(void **state)
     struct network *network = make_network("batch", FEATURES);
     size_t parameters = network->parameter_count;
     float dx[X], dfeatures[SERIES * FEATURES], dtargets[SERIES * CLASSES];
-    struct unroll_set set, gradient = {dx, dfeatures, dtargets};
+    struct unroll_condensed condensed, gradient = {dx, dfeatures, dtargets};
     struct unroll_student student = {.age = AGE};
     struct unroll_batch real = {.count = REAL, .labels = labels};
     struct golden golden;
@@ -53,15 +53,15 @@ static void gradients_through_training_are_those_of_pytorch(void **state)
     golden_open("unroll.npy", &golden);
     student.parameters = golden_next(&golden, parameters);
     student.velocity = golden_next(&golden, parameters);
-    set.x = golden_next(&golden, X);
-    set.features = golden_next(&golden, SERIES * FEATURES);
-    set.targets = golden_next(&golden, SERIES * CLASSES);
+    condensed.x = golden_next(&golden, X);
+    condensed.features = golden_next(&golden, SERIES * FEATURES);
+    condensed.targets = golden_next(&golden, SERIES * CLASSES);
     real.x = golden_next(&golden, REAL * CHANNELS * LENGTH);
     real.features = golden_next(&golden, REAL * FEATURES);
 
     assert_ok(unroll_new(network, &options, &unroll));
-    assert_near(unroll_window(unroll, &set, &real, &student, &gradient), *golden_next(&golden, 1),
-                1e-5);
+    assert_near(unroll_window(unroll, &condensed, &real, &student, &gradient),
+                *golden_next(&golden, 1), 1e-5);
     golden_same(student.parameters, golden_next(&golden, parameters), parameters);
     assert_int_equal(student.age, AGE + options.window);
     golden_same(dx, golden_next(&golden, X), X);
@@ -73,12 +73,12 @@ static void gradients_through_training_are_those_of_pytorch(void **state)
 }
 
 /* The loss of a window that begins at the start of a student's life. */
-static double loss_of(struct unroll *unroll, struct unroll_set *set,
+static double loss_of(struct unroll *unroll, struct unroll_condensed *condensed,
                       const struct unroll_batch *real, struct unroll_student *student,
-                      struct unroll_set *gradient)
+                      struct unroll_condensed *gradient)
 {
     unroll_begin(unroll, 3, 7, student);
-    return unroll_window(unroll, set, real, student, gradient);
+    return unroll_window(unroll, condensed, real, student, gradient);
 }
 
 /* Other normalisations have no statistics to go through. */
@@ -89,8 +89,8 @@ static void gradients_are_the_slope_without_batch_normalisation(void **state)
     struct network *network = make_network("instance", 0);
     float x[X], real_x[REAL * CHANNELS * LENGTH], targets[SERIES * CLASSES], direction[X];
     float dx[X], dtargets[SERIES * CLASSES], moved[X], unused_x[X], unused[SERIES * CLASSES];
-    struct unroll_set set = {x, NULL, targets}, gradient = {dx, NULL, dtargets};
-    struct unroll_set there = {moved, NULL, targets}, ignored = {unused_x, NULL, unused};
+    struct unroll_condensed condensed = {x, NULL, targets}, gradient = {dx, NULL, dtargets};
+    struct unroll_condensed there = {moved, NULL, targets}, ignored = {unused_x, NULL, unused};
     struct unroll_batch real = {REAL, real_x, NULL, labels};
     struct unroll_student student;
     struct unroll *unroll;
@@ -108,7 +108,7 @@ static void gradients_are_the_slope_without_batch_normalisation(void **state)
     student.parameters = calloc(2 * network->parameter_count, sizeof(float));
     student.velocity = student.parameters + network->parameter_count;
     assert_ok(unroll_new(network, &options, &unroll));
-    loss_of(unroll, &set, &real, &student, &gradient);
+    loss_of(unroll, &condensed, &real, &student, &gradient);
     for (size_t i = 0; i < X; i++)
         slope += (double)direction[i] * dx[i];
     for (size_t i = 0; i < X; i++)

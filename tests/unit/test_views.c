@@ -44,6 +44,36 @@ static void views_are_those_of_the_numpy_reader(void **state)
     expands_to_the_bytes_of_numpy("views-4");
 }
 
+/* Series and views, whose series and soft labels are stored in few bits. */
+static void few_bits_are_those_of_the_numpy_reader(void **state)
+{
+    static const char *const names[] = {"views-few", "views-few-4"};
+
+    (void)state;
+    for (size_t i = 0; i < 2; i++) {
+        struct dataset condensed, expanded, golden;
+        char path[512];
+        size_t size;
+
+        snprintf(path, sizeof path, "%s/tests/golden/%s.npy", getenv("SC_ROOT"), names[i]);
+        assert_ok(dataset_read(path, NULL, DATASET_LABELLED | DATASET_VIEWS, &condensed));
+        assert_int_equal(condensed.levels.bits, i ? 4 : 8);
+        snprintf(path, sizeof path, "%s/tests/golden/%s-expanded.npy", getenv("SC_ROOT"), names[i]);
+        assert_ok(dataset_read(path, NULL, DATASET_LABELLED, &golden));
+        size = golden.channels * golden.length;
+        assert_ok(view_expand(&condensed, &expanded));
+        assert_int_equal(expanded.count, golden.count);
+        assert_int_equal(expanded.length, golden.length);
+        assert_memory_equal(expanded.x, golden.x, golden.count * size * sizeof *golden.x);
+        assert_memory_equal(expanded.y, golden.y, golden.count * sizeof *golden.y);
+        assert_memory_equal(expanded.soft, golden.soft,
+                            golden.count * golden.classes * sizeof *golden.soft);
+        dataset_free(&condensed);
+        dataset_free(&expanded);
+        dataset_free(&golden);
+    }
+}
+
 /* ---- Properties ---- */
 
 static void make_dataset(struct dataset *dataset, size_t count, size_t channels, size_t length)
@@ -138,7 +168,7 @@ static void stored_logits_are_within_half_a_step(void **state)
     for (size_t i = 0; i < 60; i++)
         logits[i] = 9 * cosf((float)i);
     for (size_t b = 0; b < 2; b++) {
-        assert_ok(view_label(&dataset, &recipe, 20, logits, bits[b]));
+        assert_ok(view_label(&dataset, &recipe, 20, logits, bits[b], 48));
         for (size_t m = 0; m < 20; m++) {
             float most = fmaxf(fmaxf(logits[3 * m], logits[3 * m + 1]), logits[3 * m + 2]);
 
@@ -177,7 +207,7 @@ static void views_are_read_back_and_damage_is_noticed(void **state)
     free(to_bytes(&dataset, &before));
     for (size_t i = 0; i < 60; i++)
         logits[i] = 9 * cosf((float)i);
-    assert_ok(view_label(&dataset, &recipe, 20, logits, 8));
+    assert_ok(view_label(&dataset, &recipe, 20, logits, 8, 48));
     bytes = to_bytes(&dataset, &size);
     assert_ok(dataset_read_memory(bytes, size, DATASET_LABELLED | DATASET_VIEWS, &back));
     assert_int_equal(back.views.count, 20);
@@ -210,6 +240,97 @@ static void views_are_read_back_and_damage_is_noticed(void **state)
     dataset_free(&dataset);
 }
 
+static void soft_labels_are_stored_as_those_of_views(void **state)
+{
+    struct view_recipe recipe = view_recipe_default();
+    struct dataset dataset, back;
+    float logits[4 * 3], soft[6 * 3];
+    size_t size, with_floats;
+    char *bytes, *both;
+    FILE *stream;
+
+    (void)state;
+    make_dataset(&dataset, 6, 1, 8);
+    for (size_t i = 0; i < 18; i++)
+        soft[i] = 7 * sinf((float)i);
+    for (size_t i = 0; i < 12; i++)
+        logits[i] = 9 * cosf((float)i);
+    assert_ok(dataset_set_soft(&dataset, soft));
+    assert_ok(view_label(&dataset, &recipe, 4, logits, 4, 20));
+    /* Rounded at once, to what the file will hold: the largest is 0, the others within half a step. */
+    for (size_t i = 0; i < 6; i++) {
+        float most = fmaxf(soft[3 * i], fmaxf(soft[3 * i + 1], soft[3 * i + 2]));
+
+        for (size_t v = 0; v < 3; v++)
+            assert_true(fabs((double)(soft[3 * i + v] - most - dataset.soft[3 * i + v])) <=
+                        0.501 * dataset.views.step);
+    }
+    bytes = to_bytes(&dataset, &size);
+    assert_ok(dataset_read_memory(bytes, size, DATASET_LABELLED | DATASET_VIEWS, &back));
+    assert_int_equal(back.views.count, 4);
+    assert_memory_equal(back.soft, dataset.soft, sizeof soft);
+    assert_memory_equal(back.views.codes, dataset.views.codes, 4 * 2);
+    dataset_free(&back);
+    /* Without names, of a class that no series has only the columns of the soft labels tell. */
+    free(bytes);
+    for (size_t i = 0; i < 6; i++)
+        dataset.y[i] = dataset.y[i] == 2 ? 0 : dataset.y[i];
+    bytes = to_bytes(&dataset, &size);
+    assert_ok(dataset_read_memory(bytes, size, DATASET_LABELLED | DATASET_VIEWS, &back));
+    assert_int_equal(back.classes, 3);
+    assert_memory_equal(back.soft, dataset.soft, sizeof soft);
+    dataset_free(&back);
+    free(bytes);
+    dataset.y[2] = 2;
+    bytes = to_bytes(&dataset, &size);
+    /* Soft labels as floats besides. */
+    dataset.views.count = 0;
+    stream = open_memstream(&both, &with_floats);
+    assert_ok(dataset_write(stream, &dataset));
+    fwrite(bytes + size - (128 + 96 + 128 + 20), 1, 128 + 96 + 128 + 20, stream);
+    fclose(stream);
+    assert_fails("soft labels twice",
+                 dataset_read_memory(both, with_floats, DATASET_LABELLED | DATASET_VIEWS, &back));
+    free(both);
+    free(bytes);
+    dataset_free(&dataset);
+}
+
+/* Bytes of the array that begins there. */
+static size_t array_size(const char *bytes, size_t data)
+{
+    return 10 + (unsigned char)bytes[8] + 256 * (size_t)(unsigned char)bytes[9] + data;
+}
+
+static void views_of_other_series_are_refused(void **state)
+{
+    const double seven = 7;
+    struct view_recipe recipe = view_recipe_default();
+    struct dataset dataset, back;
+    float logits[20 * 3] = {0};
+    size_t size, before, series;
+    char *bytes;
+
+    (void)state;
+    make_dataset(&dataset, 6, 1, 8);
+    free(to_bytes(&dataset, &before));
+    assert_ok(view_label(&dataset, &recipe, 20, logits, 8, 48));
+    bytes = to_bytes(&dataset, &size);
+    /* The second number of the recipe is that of the series. */
+    memcpy(bytes + before + array_size(bytes + before, 8), &seven, 8);
+    assert_fails("views of 7 series, but there are 6",
+                 dataset_read_memory(bytes, size, DATASET_LABELLED | DATASET_VIEWS, &back));
+    free(bytes);
+    /* The series and the views, and nothing between them. */
+    bytes = to_bytes(&dataset, &size);
+    series = array_size(bytes, 6 * 8 * sizeof(float));
+    memmove(bytes + series, bytes + before, size - before);
+    assert_fails("views without labels",
+                 dataset_read_memory(bytes, series + size - before, DATASET_VIEWS, &back));
+    free(bytes);
+    dataset_free(&dataset);
+}
+
 static void recipes_are_read_from_words(void **state)
 {
     struct view_recipe recipe = view_recipe_default();
@@ -222,6 +343,7 @@ static void recipes_are_read_from_words(void **state)
     assert_true(recipe.shift == 0.02 && recipe.mix == 0.5 && recipe.cut == 0 &&
                 recipe.seed == seed);
     assert_ok(view_recipe_parse("strong", &recipe));
+    assert_true(recipe.crop == 0.5 && recipe.warp == 0.5 && recipe.mix == 0.5 && recipe.cut == 0.5);
     assert_true(recipe.shift == 0.5 && recipe.gain == 0.8);
     assert_fails("'gentler' is not a word of a recipe", view_recipe_parse("gentler", &recipe));
     assert_fails("shift must be between 0 and 0.5", view_recipe_parse("shift=0.6", &recipe));
@@ -234,12 +356,15 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(views_are_those_of_the_numpy_reader),
+        cmocka_unit_test(few_bits_are_those_of_the_numpy_reader),
         cmocka_unit_test(a_recipe_of_nothing_gives_the_series_themselves),
         cmocka_unit_test(views_do_not_depend_on_how_they_are_cut_into_parts),
         cmocka_unit_test(views_follow_a_change_of_scale_and_offset),
         cmocka_unit_test(series_of_one_step_have_views),
         cmocka_unit_test(stored_logits_are_within_half_a_step),
         cmocka_unit_test(views_are_read_back_and_damage_is_noticed),
+        cmocka_unit_test(soft_labels_are_stored_as_those_of_views),
+        cmocka_unit_test(views_of_other_series_are_refused),
         cmocka_unit_test(recipes_are_read_from_words),
     };
 

@@ -1,4 +1,4 @@
-/* The files that a run reads and writes, told apart before the work.
+/* The files that a run reads and writes, checked before the work.
  *
  * A file that has two uses would be lost in one of them: an input that a log is written to, a
  * result that is removed as a checkpoint.  Files are compared, not names (identity.h). */

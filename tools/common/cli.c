@@ -137,7 +137,7 @@ _Noreturn static void print_help(const void *options)
     end_of_help();
 }
 
-/* Without a word to go by, a program that would read what is typed says what it is for. */
+/* A program without arguments that would read from a terminal prints a hint instead. */
 static void check_waiting(int argc)
 {
     if (argc > 1 || current->words || current->most_files == 0 || !isatty(STDIN_FILENO))
@@ -201,7 +201,7 @@ static void parse_choice(const struct cli_option *option, const char *text, int 
         snprintf(known + strlen(known), sizeof known - strlen(known), "%s%s", i ? ", " : "",
                  option->choices[i]);
     }
-    cli_usage("--%s: '%s' is none of: %s", option->name, text, known);
+    cli_usage("--%s: '%s' is not one of: %s", option->name, text, known);
 }
 
 static void add_text(struct cli_texts *texts, const char *text)
@@ -385,7 +385,7 @@ static void claim_files(const struct cli_common *common, const void *options)
         claims_add("output", common->output, true);
 }
 
-/* For whoever runs several programs at once and would have to tell each of them. */
+/* SHAPECOND_THREADS: the default of --threads, for scripts that run several programs. */
 static void threads_of_environment(struct cli_common *common)
 {
     static const struct cli_option option = {.name = "threads (SHAPECOND_THREADS)", .high = 256};

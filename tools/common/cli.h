@@ -90,7 +90,7 @@ void cli_parse(int argc, char **argv, const struct cli_program *program, void *o
 void cli_check(struct error *error);
 /* Usage errors: prints the message and a hint to --help, exits with 2. */
 _Noreturn void cli_usage(const char *format, ...) __attribute__((format(printf, 1, 2)));
-/* A usage error if there is an error about the value of that option; lack of memory is none. */
+/* A usage error if there is an error about the value of that option; lack of memory is not one. */
 void cli_check_usage(const char *option, struct error *error);
 /* A remark on standard error, unless --quiet. */
 void cli_say(const char *format, ...) __attribute__((format(printf, 1, 2)));
@@ -118,8 +118,8 @@ void cli_write_pool(const struct cli_common *common, struct shapelet_pool *pool,
 /* For tools that write several files: opens the path and writes the dataset, which takes its name
  * only in cli_commit. */
 void cli_stage_dataset(const char *path, const struct dataset *dataset, struct output *output);
-/* Puts outputs in place, but none before all of them have been written in full; -o comes first in
- * the list (output_commit_all). */
+/* Puts outputs in place, none of them before all of them have been written in full; -o comes first
+ * in the list (output_commit_all). */
 void cli_commit(struct output *outputs, size_t count);
 
 /* Removes the checkpoint of a run that is done, if there is one. */

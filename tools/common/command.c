@@ -17,12 +17,13 @@
 
 #include "base/text.h"
 #include "common/process.h"
+#include "formats/ckpt.h"
 
 const char command_none[] = "";
 
-/* The program that runs now, and the signal that ends all: it is passed on to the program, and no
- * other is started.  Only then this process, which outlives its children to clean up behind them,
- * ends by the signal, too. */
+/* The program that runs now, and the signal that stops the run: it is passed on to the program, and
+ * no other is started.  This process outlives its children to clean up, then ends by the same
+ * signal. */
 static volatile pid_t running;
 static volatile sig_atomic_t stopped_by;
 
@@ -53,17 +54,26 @@ static void end_active(void)
         command_end(active);
 }
 
-/* Two runs in one folder would take each other's files.  Held until the process ends; a file system
- * without locks has none. */
+/* Two runs in one folder would overwrite each other's files.  Held until the process ends; without
+ * effect on a file system without locks. */
 static void lock_folder(struct command_runner *runner, const char *folder)
 {
     int descriptor = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 
-    if (descriptor < 0)
+    if (descriptor < 0 || faccessat(AT_FDCWD, folder, W_OK | X_OK, AT_EACCESS))
         cli_check(error_system(folder));
     if (flock(descriptor, LOCK_EX | LOCK_NB) && errno == EWOULDBLOCK)
         cli_check(error_make("%s: another run of shapecond uses this folder", folder));
     runner->lock = descriptor;
+}
+
+/* A folder where nothing can be written is known at once, not after the first stage. */
+static void check_writable(const char *path)
+{
+    struct output output;
+
+    cli_check(output_open(path, &output));
+    output_abort(&output);
 }
 
 void command_begin(struct command_runner *runner, const char *folder,
@@ -71,16 +81,19 @@ void command_begin(struct command_runner *runner, const char *folder,
 {
     *runner = (struct command_runner){.common = common, .temporary.lock = -1};
     process_on_signal(stop);
-    signal(SIGCHLD, SIG_DFL); /* where it is ignored, nobody would know how a program ended */
+    signal(SIGCHLD, SIG_DFL); /* if it were ignored, the exit status of a program would be lost */
     if (folder) {
         runner->folder = command_name(runner, folder);
         if (mkdir(folder, 0777) && errno != EEXIST)
             cli_check(error_system(folder));
         lock_folder(runner, folder);
         command_log_open(&runner->log, runner->folder);
+        check_writable(runner->log.path);
         return;
     }
     cli_check(folder_make(&runner->temporary));
+    if (!common->quiet)
+        fputs("+ STAGES=$(mktemp -d)\n", stderr);
     runner->folder = runner->temporary.path;
     active = runner;
     atexit(end_active);
@@ -103,8 +116,7 @@ void command_end(struct command_runner *runner)
     *runner = (struct command_runner){.temporary.lock = -1};
 }
 
-/* Keeps the string until command_end. */
-static const char *keep(struct command_runner *runner, char *name)
+const char *command_keep(struct command_runner *runner, char *name)
 {
     char **more =
         name ? realloc(runner->names, (runner->name_count + 1) * sizeof *runner->names) : NULL;
@@ -121,7 +133,7 @@ const char *command_file(struct command_runner *runner, const char *name)
 
     if (asprintf(&path, "%s/%s", runner->folder, name) < 0)
         path = NULL;
-    return keep(runner, path);
+    return command_keep(runner, path);
 }
 
 const char *command_name(struct command_runner *runner, const char *path)
@@ -130,10 +142,10 @@ const char *command_name(struct command_runner *runner, const char *path)
 
     if (asprintf(&safe, "%s%s", path[0] == '-' ? "./" : "", path) < 0)
         safe = NULL;
-    return keep(runner, safe);
+    return command_keep(runner, safe);
 }
 
-/* Where the program is: beside this one. */
+/* The path of the program: in the folder of this one. */
 static char *program_path(const char *program)
 {
     char self[PATH_MAX], *slash, *path;
@@ -171,7 +183,7 @@ static void say_quoted(const char *word)
 {
     bool printable = is_printable(word);
 
-    fputs(printable ? " '" : " $'", stderr);
+    fputs(printable ? "'" : "$'", stderr);
     for (const char *c = word; *c; c++) {
         if (printable)
             fputs(*c == '\'' ? "'\\''" : (char[]){*c, '\0'}, stderr);
@@ -183,16 +195,45 @@ static void say_quoted(const char *word)
     fputc('\'', stderr);
 }
 
-/* As it can be pasted into a shell, with its number as a comment. */
-static void say(const struct command_runner *runner, const char *const *words, bool done)
+/* The part of a word behind the name of the temporary folder, or NULL. */
+static const char *in_temporary(const struct command_runner *runner, const char *word)
+{
+    const char *folder = runner->temporary.path;
+    size_t length = folder ? strlen(folder) : 0;
+
+    return length && strncmp(word, folder, length) == 0 && word[length] == '/' ? word + length
+                                                                               : NULL;
+}
+
+static void say_words(const struct command_runner *runner, const char *const *words)
 {
     fputs("+", stderr);
     for (; *words; words++) {
-        if (is_plain(*words))
+        const char *rest = in_temporary(runner, *words);
+
+        if (rest)
+            fprintf(stderr, " \"$STAGES\"%s", rest);
+        else if (is_plain(*words))
             fprintf(stderr, " %s", *words);
-        else
+        else {
+            fputc(' ', stderr);
             say_quoted(*words);
+        }
     }
+}
+
+void command_say(const struct command_runner *runner, const char *const *words)
+{
+    if (runner->common->quiet)
+        return;
+    say_words(runner, words);
+    fputc('\n', stderr);
+}
+
+/* With its number as a comment. */
+static void say(const struct command_runner *runner, const char *const *words, bool done)
+{
+    say_words(runner, words);
     if (runner->total)
         fprintf(stderr, "  # %zu of %zu", runner->number, runner->total);
     fputs(done ? ", done before\n" : "\n", stderr);
@@ -297,6 +338,19 @@ static bool can_continue(const char *program)
     return strcmp(program, "sc-teacher") == 0 || strcmp(program, "sc-match") == 0;
 }
 
+/* A file that the user did not name: one that was damaged is not worth ending the run for. */
+static void drop_damaged(const char *checkpoint)
+{
+    bool damaged;
+
+    cli_check(ckpt_is_damaged(checkpoint, &damaged));
+    if (!damaged)
+        return;
+    cli_warn("%s: damaged; this stage starts from the beginning", checkpoint);
+    if (unlink(checkpoint))
+        cli_check(error_system(checkpoint));
+}
+
 /* What does not change the result and need not be said. */
 static void add_silent_words(struct command_runner *runner, const char **words, const char *threads,
                              const char *key)
@@ -313,7 +367,8 @@ static void add_silent_words(struct command_runner *runner, const char **words, 
         if (asprintf(&checkpoint, "%s/%.16s.ckpt", runner->folder, key) < 0)
             checkpoint = NULL;
         words[count++] = "--checkpoint";
-        words[count] = keep(runner, checkpoint);
+        words[count] = command_keep(runner, checkpoint);
+        drop_damaged(words[count]);
     }
 }
 
@@ -330,6 +385,20 @@ static void run_program(struct command_runner *runner, const char *path, const c
         fail(runner, words[0], "was stopped by a signal");
     if (status)
         fail(runner, words[0], "failed");
+}
+
+/* Tells the program's progress bar (progress.h) which stage it is and how many seconds the stages
+ * after it will take, by how long those before took. */
+static void announce(const struct command_runner *runner)
+{
+    double left = runner->expected_total - runner->expected_before - runner->expected;
+    char text[64];
+
+    if (runner->expected_before > 1)
+        left *= runner->took / runner->expected_before;
+    snprintf(text, sizeof text, "%zu/%zu %.0f", runner->number, runner->total, left > 0 ? left : 0);
+    if (runner->total)
+        setenv("SHAPECOND_STAGE", text, 1);
 }
 
 static double now(void)
@@ -349,6 +418,8 @@ void command_run(struct command_runner *runner, const char *program, const char 
 
     if (runner->counting) {
         runner->total++;
+        runner->expected_total += runner->expected;
+        runner->expected = 0;
         return;
     }
     runner->number++;
@@ -366,9 +437,15 @@ void command_run(struct command_runner *runner, const char *program, const char 
         say(runner, all, done);
     if (!done) {
         add_silent_words(runner, all, threads, key);
+        announce(runner);
         run_program(runner, path, all);
         command_log_add(&runner->log, key, all, now() - begun);
+        runner->expected_before += runner->expected;
+        runner->took += runner->expected > 0 ? now() - begun : 0;
+    } else {
+        runner->expected_total -= runner->expected;
     }
+    runner->expected = 0;
     check_stopped(runner);
     free(path);
     free(all);

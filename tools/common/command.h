@@ -14,7 +14,10 @@ struct command_runner {
     const struct cli_common *common;
     bool counting;        /* commands are only counted */
     size_t total, number; /* how many there will be; this one's */
-    char **names;         /* that command_file and command_name gave */
+    /* Seconds: what the caller expects of the next command, of all of them (summed while counting),
+     * of those before, and how long those took. */
+    double expected, expected_total, expected_before, took;
+    char **names; /* that command_file and command_name gave */
     size_t name_count;
 };
 
@@ -32,15 +35,22 @@ const char *command_file(struct command_runner *runner, const char *name);
 /* A path as a program takes it for one, never for an option; lives as long. */
 const char *command_name(struct command_runner *runner, const char *path);
 
+/* Keeps a malloc'ed word, or ends the program for NULL; lives as long. */
+const char *command_keep(struct command_runner *runner, char *word);
+
+/* Says a command (words up to NULL) that this program runs itself. */
+void command_say(const struct command_runner *runner, const char *const *words);
+
 /* Stands for a word that is left out. */
 extern const char command_none[];
 
-/* Says the command on standard error (unless --quiet) and runs it with the seed and threads of this
- * program, unless it has been run in a folder that the user named and its files are still there;
- * then it only says so.  In such a folder, programs that can continue from a checkpoint get one. A
- * program that fails ends this one, too, and so does a signal to this one, which the program gets
- * as well and which may come between two programs.  A program does not outlive this one, whatever
- * ends it.  The words end with NULL.  Programs are taken from the folder that this one is in. */
+/* Prints the command on standard error (unless --quiet), as it can be pasted into a shell: files of
+ * a temporary folder are "$STAGES"/..., and the first command makes that folder.  Runs it with the
+ * seed and threads of this program, unless it has been run in a folder that the user named and its
+ * files are still there; then it only says so.  In such a folder, programs that can continue from a
+ * checkpoint get one.  A program that fails ends this one.  So does a signal to this one, which is
+ * passed on to the program and may come between two programs.  A program never outlives this one.
+ * The words end with NULL.  Programs are taken from the folder that this one is in. */
 void command_run(struct command_runner *runner, const char *program, const char *const *words);
 
 #define COMMAND(runner, program, ...)                                                              \

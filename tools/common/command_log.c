@@ -19,7 +19,7 @@ struct command_log_line {
 
 /* ---- Digests ---- */
 
-/* Adds the name and the content of a regular file; false if it is none or cannot be read. */
+/* Adds the name and the content of a regular file; false if it is not one or cannot be read. */
 static bool add_file(struct digest *digest, const char *path)
 {
     unsigned char block[65536];
@@ -45,8 +45,21 @@ static bool add_file(struct digest *digest, const char *path)
 
 static bool names_output(const char *word)
 {
-    return strcmp(word, "-o") == 0 || strcmp(word, "--save") == 0 ||
+    return strcmp(word, "-o") == 0 || strcmp(word, "--save") == 0 || strcmp(word, "--log") == 0 ||
            strcmp(word, "--checkpoint") == 0;
+}
+
+/* The files that a command for /bin/sh names: a script, its data. */
+static void add_named_files(struct digest *digest, const char *command)
+{
+    char *text = strdup(command), *rest = text, *word;
+
+    if (!text)
+        cli_check(error_memory("a command"));
+    while ((word = strsep(&rest, " \t\n'\"")) != NULL)
+        if (*word)
+            add_file(digest, word);
+    free(text);
 }
 
 void command_log_key(const char *program, const char *const *words, char key[DIGEST_TEXT])
@@ -60,6 +73,10 @@ void command_log_key(const char *program, const char *const *words, char key[DIG
         if (names_output(*words) && words[1]) {
             words++;
             digest_add(&digest, *words, strlen(*words) + 1);
+        } else if (strcmp(*words, "--teacher-command") == 0 && words[1]) {
+            words++;
+            digest_add(&digest, *words, strlen(*words) + 1);
+            add_named_files(&digest, *words);
         } else {
             const char *equals = **words == '-' ? strchr(*words, '=') : NULL;
 
@@ -116,7 +133,7 @@ static bool written_files(const char *const *words, char written[DIGEST_TEXT])
 
 /* ---- The file ---- */
 
-/* Takes a line of the file apart in place; false if it is none. */
+/* Parses a line of the file in place; false if it is malformed. */
 static bool parse_line(char *text, struct command_log_line *line)
 {
     char *first = strchr(text, '\t'), *second = first ? strchr(first + 1, '\t') : NULL;

@@ -26,7 +26,8 @@ void command_log_open(struct command_log *log, const char *folder);
 void command_log_close(struct command_log *log);
 
 /* What a command depends on.  `program` is the path of the program, the words end with NULL; the
- * word after -o, --save and --checkpoint is not read. */
+ * word after -o, --save and --checkpoint is not read, and of that after --teacher-command every file
+ * that it names is. */
 void command_log_key(const char *program, const char *const *words, char key[DIGEST_TEXT]);
 
 /* Whether the command has been run and its files are as it left them. */

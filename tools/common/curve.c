@@ -27,7 +27,7 @@ static struct error *begin(struct curve *curve, size_t first)
 {
     long end = 0;
 
-    /* Only a run that goes on has rows to keep. */
+    /* Only a resumed run has rows to keep. */
     curve->stream = first > 1 ? fopen(curve->path, "r+") : NULL;
     if (!curve->stream)
         curve->stream = fopen(curve->path, "w");

@@ -1,8 +1,8 @@
 /* The table of a training, epoch by epoch, that sc-plot draws.
  *
- * Rows are there as soon as an epoch is over, so that a running training can be watched.  A run
- * that goes on from a checkpoint keeps the rows of the epochs before and ends with the same table
- * as one that was not interrupted. */
+ * Rows are written as soon as an epoch is over, so that a running training can be watched.  A run
+ * that resumes from a checkpoint keeps the rows of the earlier epochs and ends with the same table
+ * as an uninterrupted one. */
 #ifndef SC_CURVE_H
 #define SC_CURVE_H
 

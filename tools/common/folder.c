@@ -49,7 +49,7 @@ static void remove_files(int folder)
         close(copy);
 }
 
-/* Only a folder that is ours alone, and that nobody alive has. */
+/* Only a folder of this user that no living process uses. */
 static void remove_stale(int base, const char *name)
 {
     int folder = openat(base, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC), lock;
@@ -94,7 +94,7 @@ static struct error *lock_folder(struct folder *folder, bool *taken)
     *taken = folder->lock < 0 && errno == ENOENT;
     if (folder->lock < 0)
         return *taken ? NULL : error_system(path);
-    /* Where there are no locks, nobody can get one to remove it. */
+    /* Without locks, no process can get one to remove it. */
     *taken = (flock(folder->lock, LOCK_EX | LOCK_NB) && errno == EWOULDBLOCK) ||
              fstat(folder->lock, &status) || status.st_nlink == 0;
     return NULL;

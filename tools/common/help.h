@@ -7,7 +7,7 @@
 
 #include "common/cli.h"
 
-/* Columns of the terminal that the descriptor is; 80 if it is none or does not say. */
+/* Columns of the terminal that the descriptor is; 80 if it is not a terminal or does not say. */
 size_t help_width(int descriptor);
 
 /* --help, wrapped to the width.  options holds the defaults. */

@@ -2,6 +2,7 @@
 
 #include <pthread.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <time.h>
 #include <unistd.h>
@@ -16,7 +17,9 @@ static struct {
     const char *label;
     size_t total;
     double started;
-    double drawn; /* when last */
+    double drawn;   /* when last */
+    char stage[24]; /* "3/12", of a run of several programs, or "" */
+    double after;   /* seconds that those after this one will take */
 } bar = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
 static double now(void)
@@ -34,6 +37,22 @@ void progress_start(const char *label, size_t total, bool quiet)
     bar.total = total ? total : 1;
     bar.started = now();
     bar.drawn = 0;
+    if (!getenv("SHAPECOND_STAGE") ||
+        sscanf(getenv("SHAPECOND_STAGE"), "%23s %lf", bar.stage, &bar.after) != 2)
+        bar.stage[0] = '\0';
+}
+
+/* "0:12 left", and of a run of several stages "0:12 of ~3:40 left". */
+static void print_left(double left, char *text, size_t size)
+{
+    unsigned long stage = (unsigned long)(left + 0.5);
+    unsigned long all = (unsigned long)(left + bar.after + 0.5);
+
+    if (bar.stage[0] && bar.after >= 1)
+        snprintf(text, size, "  %lu:%02lu of ~%lu:%02lu left", stage / 60, stage % 60, all / 60,
+                 all % 60);
+    else
+        snprintf(text, size, "  %lu:%02lu left", stage / 60, stage % 60);
 }
 
 /* The line fits the terminal: a bar that is shorter where there is little room, then as much of the
@@ -42,7 +61,7 @@ static void draw(size_t done, const char *text, double time)
 {
     size_t width = help_width(STDERR_FILENO) - 1, label = strlen(bar.label), length, room;
     size_t bar_width = width < label + 70 ? BAR_WIDTH / 2 : BAR_WIDTH;
-    char marks[BAR_WIDTH + 1], line[512], left[32] = "";
+    char marks[BAR_WIDTH + 1], line[512], left[64] = "";
     double share = (double)done / (double)bar.total;
 
     share = share > 1 ? 1 : share;
@@ -50,13 +69,11 @@ static void draw(size_t done, const char *text, double time)
     memset(marks, '#', (size_t)(share * (double)bar_width));
     marks[bar_width] = '\0';
     /* The first moments say nothing about the rest. */
-    if (share > 0 && time - bar.started > 0.5) {
-        unsigned long seconds = (unsigned long)((time - bar.started) * (1 - share) / share + 0.5);
-
-        snprintf(left, sizeof left, "  %lu:%02lu left", seconds / 60, seconds % 60);
-    }
+    if (share > 0 && time - bar.started > 0.5)
+        print_left((time - bar.started) * (1 - share) / share, left, sizeof left);
     width = width < sizeof line ? width : sizeof line - 1;
-    snprintf(line, sizeof line, "%.100s [%s] %3.0f %%", bar.label, marks, 100 * share);
+    snprintf(line, sizeof line, "%s%s%.100s [%s] %3.0f %%", bar.stage, bar.stage[0] ? " " : "",
+             bar.label, marks, 100 * share);
     length = strlen(line);
     room = length + strlen(left) < width ? width - length - strlen(left) : 0;
     if (text && room > 4)

@@ -27,7 +27,7 @@ struct feature_source shapelets_source(const struct shapelets_cli *cli, const st
 
     memset(pool, 0, sizeof *pool);
     if (cli->window && !cli->pool)
-        cli_usage("--window is of no use without --shapelets");
+        cli_usage("--window needs --shapelets");
     if (cli->pool) {
         cli_check(slp_read(cli->pool, pool));
         source.pool = pool;
@@ -36,18 +36,18 @@ struct feature_source shapelets_source(const struct shapelets_cli *cli, const st
 }
 
 void shapelets_transform(const struct shapelets_cli *cli, const struct shapelet_pool *pool,
-                         const struct dataset *set, struct transform *transform)
+                         const struct dataset *dataset, struct transform *transform)
 {
     struct error *error;
 
     *transform = (struct transform){0};
     if (!cli->pool)
         return;
-    if (pool->steps != set->length || pool->classes != set->classes)
+    if (pool->steps != dataset->length || pool->classes != dataset->classes)
         error = error_make("found in series of %zu steps and %zu classes, these have %zu and %zu",
-                           pool->steps, pool->classes, set->length, set->classes);
+                           pool->steps, pool->classes, dataset->length, dataset->classes);
     else
-        error = transform_make(pool, set->channels, set->length, shapelets_window(cli->window),
-                               transform);
+        error = transform_make(pool, dataset->channels, dataset->length,
+                               shapelets_window(cli->window), transform);
     cli_check(error_in(file_shown(cli->pool), error));
 }

@@ -29,9 +29,9 @@ size_t shapelets_window(const char *text);
 struct feature_source shapelets_source(const struct shapelets_cli *cli, const struct device *device,
                                        struct shapelet_pool *pool);
 
-/* The transform of series of the set, whose steps and classes must be those that the pool was found
- * in; all zeros without a pool. */
+/* The transform of series of the dataset, whose steps and classes must be those that the pool was
+ * found in; all zeros without a pool. */
 void shapelets_transform(const struct shapelets_cli *cli, const struct shapelet_pool *pool,
-                         const struct dataset *set, struct transform *transform);
+                         const struct dataset *dataset, struct transform *transform);
 
 #endif

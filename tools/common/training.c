@@ -25,8 +25,8 @@ static size_t validation_interval(size_t count, size_t validation)
     return every ? every : 1;
 }
 
-void training_set(const struct training_cli *cli, size_t count, size_t validation,
-                  struct train_options *train)
+void training_options(const struct training_cli *cli, size_t count, size_t validation,
+                      struct train_options *train)
 {
     int optimiser = cli->optimiser == TRAINING_AUTO ? OPTIMISER_ADAMW : cli->optimiser;
 

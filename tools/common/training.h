@@ -7,7 +7,7 @@
 
 struct training_cli {
     size_t steps;
-    size_t epochs; /* 0: what makes so many steps */
+    size_t epochs; /* 0: as many as make that number of steps */
     size_t batch;
     double rate;
     int optimiser;
@@ -45,7 +45,7 @@ extern const char *const training_choices[];
     {0, "decay", "D", CLI_REAL, CLI_AT(options, training.decay),                                   \
      "weight decay", .low = 0, .high = 1000},                                                      \
     {0, "schedule", "KIND", CLI_CHOICE, CLI_AT(options, training.schedule),                        \
-     "how the rate goes on", .choices = training_schedules},                                       \
+     "how the learning rate changes", .choices = training_schedules},                                       \
     {0, "choose", "BY", CLI_CHOICE, CLI_AT(options, training.choose),                              \
      "epoch to keep: by validation loss, by validation accuracy, or the last",                     \
      .choices = training_choices},                                                                 \
@@ -58,9 +58,9 @@ extern const char *const training_choices[];
 /* AdamW, cosine, weight decay 1e-4. */
 struct training_cli training_defaults(size_t steps, size_t batch, double rate);
 
-/* For a set of `count` series and `validation` held-out ones.  Loss, seed and progress are left to
- * the tool. */
-void training_set(const struct training_cli *cli, size_t count, size_t validation,
-                  struct train_options *train);
+/* For a dataset of `count` series and `validation` held-out ones.  Loss, seed and progress are left
+ * to the tool. */
+void training_options(const struct training_cli *cli, size_t count, size_t validation,
+                      struct train_options *train);
 
 #endif

@@ -85,29 +85,29 @@ struct brute_split brute_best_split(const double *distances, const int32_t *labe
 /* ---- The diverse choice ---- */
 
 struct choice {
-    const struct dataset *set;
+    const struct dataset *dataset;
     size_t classes, present;
     size_t *members;     /* (V,) */
     int *answers;        /* (candidates, N): 1 on the near side */
     double *probability; /* (N, V) of each class, by the answers to the questions chosen so far */
 };
 
-static void ask_all(struct choice *choice, const struct found *candidates, size_t count,
+static void ask_all(struct choice *choice, const struct scored_candidate *candidates, size_t count,
                     const struct select_measure *measure)
 {
-    const struct dataset *set = choice->set;
+    const struct dataset *dataset = choice->dataset;
 
     for (size_t c = 0; c < count; c++) {
-        const struct found *found = &candidates[c];
-        const float *values = dataset_series(set, found->source, found->channel) + found->start;
+        const struct scored_candidate *found = &candidates[c];
+        const float *values = dataset_series(dataset, found->source, found->channel) + found->start;
 
-        for (size_t i = 0; i < set->count; i++) {
+        for (size_t i = 0; i < dataset->count; i++) {
             double distance = brute_distance(values, found->length, found->start,
-                                             dataset_series(set, i, found->channel), set->length,
-                                             measure->window);
+                                             dataset_series(dataset, i, found->channel),
+                                             dataset->length, measure->window);
 
             distance /= measure->length_normalised ? sqrt((double)found->length) : 1;
-            choice->answers[c * set->count + i] = distance <= (double)found->threshold;
+            choice->answers[c * dataset->count + i] = distance <= (double)found->threshold;
         }
     }
 }
@@ -238,21 +238,21 @@ double brute_quality(size_t quality, const double *distances, const int32_t *lab
 /* Information gain of a question when series i weighs weights[i]. */
 static double weighted_gain(const struct choice *choice, const int *answers, const double *weights)
 {
-    const struct dataset *set = choice->set;
+    const struct dataset *dataset = choice->dataset;
     double total = 0, gain = 0;
 
-    for (size_t i = 0; i < set->count; i++)
+    for (size_t i = 0; i < dataset->count; i++)
         total += weights[i];
     for (int side = -1; side < 2; side++) {
         double of_side = 0, entropy = 0;
 
-        for (size_t i = 0; i < set->count; i++)
+        for (size_t i = 0; i < dataset->count; i++)
             of_side += side < 0 || answers[i] == side ? weights[i] : 0;
         for (size_t v = 0; v < choice->classes; v++) {
             double of_class = 0;
 
-            for (size_t i = 0; i < set->count; i++)
-                if ((size_t)set->y[i] == v && (side < 0 || answers[i] == side))
+            for (size_t i = 0; i < dataset->count; i++)
+                if ((size_t)dataset->y[i] == v && (side < 0 || answers[i] == side))
                     of_class += weights[i];
             if (of_class > 0)
                 entropy -= of_class / of_side * log2(of_class / of_side);
@@ -265,16 +265,16 @@ static double weighted_gain(const struct choice *choice, const int *answers, con
 /* Bayes' rule with the answers to one more question. */
 static void learn(struct choice *choice, const int *answers)
 {
-    const struct dataset *set = choice->set;
+    const struct dataset *dataset = choice->dataset;
 
-    for (size_t i = 0; i < set->count; i++) {
+    for (size_t i = 0; i < dataset->count; i++) {
         double *p = choice->probability + i * choice->classes, sum = 0;
 
         for (size_t v = 0; v < choice->classes; v++) {
             double same = 1;
 
-            for (size_t j = 0; j < set->count; j++)
-                same += (size_t)set->y[j] == v && answers[j] == answers[i];
+            for (size_t j = 0; j < dataset->count; j++)
+                same += (size_t)dataset->y[j] == v && answers[j] == answers[i];
             p[v] *= same / ((double)choice->members[v] + 2);
             sum += p[v];
         }
@@ -295,34 +295,36 @@ static double likeness(const int *a, const int *b, size_t count)
 
 /* The best candidate that agrees with no chosen one on more than `limit` of the series, is of no
  * class with `share` of the chosen, and overlaps no chosen one; `count` if there is none. */
-static size_t best_left(const struct choice *choice, const struct found *candidates, size_t count,
-                        const size_t *chosen, size_t chosen_count, double limit, size_t share)
+static size_t best_left(const struct choice *choice, const struct scored_candidate *candidates,
+                        size_t count, const size_t *chosen, size_t chosen_count, double limit,
+                        size_t share)
 {
-    const struct dataset *set = choice->set;
-    double *weights = calloc(set->count, sizeof *weights), most = -1;
+    const struct dataset *dataset = choice->dataset;
+    double *weights = calloc(dataset->count, sizeof *weights), most = -1;
     size_t best = count;
 
-    for (size_t i = 0; i < set->count; i++)
-        weights[i] = (1 - choice->probability[i * choice->classes + (size_t)set->y[i]]) /
-                     (double)choice->members[set->y[i]];
+    for (size_t i = 0; i < dataset->count; i++)
+        weights[i] = (1 - choice->probability[i * choice->classes + (size_t)dataset->y[i]]) /
+                     (double)choice->members[dataset->y[i]];
     for (size_t c = 0; c < count; c++) {
-        const struct found *one = &candidates[c];
+        const struct scored_candidate *one = &candidates[c];
         size_t of_class = 0;
         int refused = 0;
         double gain;
 
         for (size_t k = 0; k < chosen_count; k++) {
-            const struct found *other = &candidates[chosen[k]];
+            const struct scored_candidate *other = &candidates[chosen[k]];
 
             of_class += other->label == one->label;
             refused |= other->source == one->source && other->start < one->start + one->length &&
                        one->start < other->start + other->length;
-            refused |= likeness(choice->answers + c * set->count,
-                                choice->answers + chosen[k] * set->count, set->count) > limit;
+            refused |=
+                likeness(choice->answers + c * dataset->count,
+                         choice->answers + chosen[k] * dataset->count, dataset->count) > limit;
         }
         if (refused || of_class >= share)
             continue;
-        gain = weighted_gain(choice, choice->answers + c * set->count, weights);
+        gain = weighted_gain(choice, choice->answers + c * dataset->count, weights);
         if (gain > most + 1e-12) {
             most = gain;
             best = c;
@@ -332,19 +334,19 @@ static size_t best_left(const struct choice *choice, const struct found *candida
     return best;
 }
 
-size_t brute_diverse(const struct found *candidates, size_t count, size_t k,
-                     const struct select_measure *measure, struct found *chosen)
+size_t brute_diverse(const struct scored_candidate *candidates, size_t count, size_t k,
+                     const struct select_measure *measure, struct scored_candidate *chosen)
 {
     static const double limits[] = {0.95, 0.98, 1};
-    struct choice choice = {.set = measure->dataset, .classes = measure->dataset->classes};
-    size_t *taken = calloc(k, sizeof *taken), filled = 0, series = choice.set->count;
+    struct choice choice = {.dataset = measure->dataset, .classes = measure->dataset->classes};
+    size_t *taken = calloc(k, sizeof *taken), filled = 0, series = choice.dataset->count;
 
     choice.members = calloc(choice.classes, sizeof *choice.members);
     choice.answers = calloc(count * series + 1, sizeof *choice.answers);
     choice.probability = calloc(series * choice.classes, sizeof *choice.probability);
     ask_all(&choice, candidates, count, measure);
     for (size_t i = 0; i < series; i++)
-        choice.present += choice.members[choice.set->y[i]]++ == 0;
+        choice.present += choice.members[choice.dataset->y[i]]++ == 0;
     for (size_t i = 0; i < series * choice.classes; i++)
         choice.probability[i] =
             choice.members[i % choice.classes] ? 1.0 / (double)choice.present : 0;

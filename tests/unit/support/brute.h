@@ -32,7 +32,7 @@ double brute_quality(size_t quality, const double *distances, const int32_t *lab
 /* The diverse choice of up to k of the candidates (select.h), whose thresholds are given, into
  * chosen[k]: as sc-shapelets(1) and the head of diverse.c say it, with probabilities and entropies
  * as in a textbook. */
-size_t brute_diverse(const struct found *candidates, size_t count, size_t k,
-                     const struct select_measure *measure, struct found *chosen);
+size_t brute_diverse(const struct scored_candidate *candidates, size_t count, size_t k,
+                     const struct select_measure *measure, struct scored_candidate *chosen);
 
 #endif

@@ -103,7 +103,7 @@ float *normal_values(size_t count, uint64_t index)
 void check_arrays(const float *a, const float *b, size_t count, double tolerance, const char *what,
                   const char *file, int line)
 {
-    double largest = 0, apart = 0;
+    double largest = 0, distance = 0;
     size_t at = 0;
 
     for (size_t i = 0; i < count; i++) {
@@ -114,14 +114,14 @@ void check_arrays(const float *a, const float *b, size_t count, double tolerance
         else if (isnan(a[i]))
             continue;
         largest = fmax(largest, fabs((double)b[i]));
-        if (difference > apart) {
-            apart = difference;
+        if (difference > distance) {
+            distance = difference;
             at = i;
         }
     }
-    if (apart <= tolerance * fmax(largest, 1e-3))
+    if (distance <= tolerance * fmax(largest, 1e-3))
         return;
     print_error("%s[%zu] of %zu: %.9g, expected %.9g, largest %.9g, off by %.3g of it\n", what, at,
-                count, (double)a[at], (double)b[at], largest, apart / largest);
+                count, (double)a[at], (double)b[at], largest, distance / largest);
     _fail(file, line);
 }

@@ -72,14 +72,14 @@ void golden_close(struct golden *golden)
 
 void golden_same(const float *values, const float *expected, size_t count)
 {
-    double largest = 0, apart = 0;
+    double largest = 0, distance = 0;
 
     for (size_t i = 0; i < count; i++) {
         assert_false(isnan(values[i]));
         largest = fmax(largest, fabs((double)expected[i]));
-        apart = fmax(apart, fabs((double)values[i] - (double)expected[i]));
+        distance = fmax(distance, fabs((double)values[i] - (double)expected[i]));
     }
     assert_true(largest > 1e-4);
-    if (apart > 2e-5 * largest)
-        fail_msg("off by %g of %g", apart, largest);
+    if (distance > 2e-5 * largest)
+        fail_msg("off by %g of %g", distance, largest);
 }

@@ -21,7 +21,7 @@ struct golden {
 };
 
 void golden_open(const char *name, struct golden *golden);
-/* The next array, which has so many values; it lives until golden_forget. */
+/* The next array, which has `count` values; it lives until golden_forget. */
 float *golden_next(struct golden *golden, size_t count);
 /* Frees the arrays so far. */
 void golden_forget(struct golden *golden);

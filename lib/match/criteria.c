@@ -1,4 +1,4 @@
-#include "match/distance.h"
+#include "match/criteria.h"
 
 #include <math.h>
 #include <string.h>
@@ -50,16 +50,16 @@ double mean_distance(size_t dimension, size_t real_count, const float *real, siz
     double sum = 0;
 
     for (size_t k = 0; k < dimension; k++) {
-        double a = 0, b = 0, apart;
+        double a = 0, b = 0, difference;
 
         for (size_t n = 0; n < real_count; n++)
             a += real[n * dimension + k];
         for (size_t n = 0; n < synthetic_count; n++)
             b += synthetic[n * dimension + k];
-        apart = b / (double)synthetic_count - a / (double)real_count;
-        sum += apart * apart;
+        difference = b / (double)synthetic_count - a / (double)real_count;
+        sum += difference * difference;
         for (size_t n = 0; n < synthetic_count; n++)
-            dsynthetic[n * dimension + k] = (float)(2 * apart / (double)synthetic_count);
+            dsynthetic[n * dimension + k] = (float)(2 * difference / (double)synthetic_count);
     }
     return sum;
 }

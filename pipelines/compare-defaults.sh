@@ -1,7 +1,7 @@
 #!/bin/sh
 # What the defaults of sc-synth and sc-eval were chosen by: accuracy on VALIDATION data, in percent, of
 # students with shapelets, for ways to choose or make the series and ways to train the students.
-#     pipelines/choices.sh FOLDER SPC...
+#     pipelines/compare-defaults.sh FOLDER SPC...
 # FOLDER holds train.npy, val.npy, pool.slp and teacher.tch, as those that main-table.mk makes.  Mean
 # and deviation over SEEDS (1 2 3) condensations, one student each, whose last epoch counts; STUDENT
 # adds options for all of them.

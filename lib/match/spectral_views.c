@@ -1,4 +1,4 @@
-#include "match/views.h"
+#include "match/spectral_views.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -9,11 +9,11 @@ enum { LOW_PASS, PHASE, MAGNITUDE, CHANGED };
 
 static const double phase_noise = 0.25 * 3.14159265358979323846, magnitude_noise = 0.01;
 
-struct error *views_new(size_t rows, size_t length, struct views *views)
+struct error *spectral_views_new(size_t rows, size_t length, struct spectral_views *views)
 {
     size_t factors = CHANGED * rows * spectrum_bins(length);
 
-    *views = (struct views){.rows = rows, .length = length};
+    *views = (struct spectral_views){.rows = rows, .length = length};
     TRY(spectrum_new(length, &views->spectrum));
     views->real = calloc(factors, sizeof *views->real);
     views->imaginary = calloc(factors, sizeof *views->imaginary);
@@ -23,22 +23,22 @@ struct error *views_new(size_t rows, size_t length, struct views *views)
     return NULL;
 }
 
-void views_free(struct views *views)
+void spectral_views_free(struct spectral_views *views)
 {
     spectrum_free(views->spectrum);
     free(views->real);
     free(views->imaginary);
     free(views->scratch);
-    *views = (struct views){0};
+    *views = (struct spectral_views){0};
 }
 
 /* Where the factors of a view of a series begin. */
-static size_t factors_at(const struct views *views, size_t view, size_t row)
+static size_t factors_at(const struct spectral_views *views, size_t view, size_t row)
 {
     return (view * views->rows + row) * spectrum_bins(views->length);
 }
 
-void views_draw(struct views *views, struct random_stream *stream)
+void spectral_views_draw(struct spectral_views *views, struct random_stream *stream)
 {
     size_t bins = spectrum_bins(views->length);
 
@@ -62,7 +62,7 @@ void views_draw(struct views *views, struct random_stream *stream)
     }
 }
 
-void views_apply(const struct views *views, const float *x, float *out)
+void spectral_views_apply(const struct spectral_views *views, const float *x, float *out)
 {
     size_t floats = views->rows * views->length;
 
@@ -76,7 +76,7 @@ void views_apply(const struct views *views, const float *x, float *out)
         }
 }
 
-void views_adjoint(const struct views *views, const float *dout, float *dx)
+void spectral_views_adjoint(const struct spectral_views *views, const float *dout, float *dx)
 {
     size_t floats = views->rows * views->length;
 

@@ -1,13 +1,13 @@
 /* The device itself: opening it, its memory, copies, errors, and work that is repeated.
  *
- * Uploads have a stream of their own, so that they can go on while the other one computes, and go
- * through page-locked memory of two halves that are used in turn, so that the host never waits for
- * a copy that is still under way but for the last but one; only downloads wait.
+ * Uploads have a stream of their own, so that they overlap with computation.  They go through
+ * page-locked memory of two halves that are used in turn, so that the host waits at most for the
+ * copy before the last; only downloads wait for all.
  *
  * Errors.  The functions of a backend return nothing, because most of what they do happens later.
- * The first thing that goes wrong is remembered and told by fault(), which the library asks after
- * every download; from then on results are of no use, but nothing crashes. */
-#include "device.h"
+ * The first failure is remembered and reported by fault(), which the library checks after every
+ * download; from then on results are invalid, but nothing crashes. */
+#include "plugin.h"
 
 #include <dlfcn.h>
 #include <mutex>
@@ -416,6 +416,9 @@ extern "C" __attribute__((visibility("default"))) int shapecond_cuda_open(
     cuda_fill_normact(&backend);
     cuda_fill_pooling(&backend);
     cuda_fill_tangents(&backend);
+    cuda_fill_rownorm(&backend);
+    cuda_fill_attention(&backend);
+    cuda_fill_gru(&backend);
     cuda_fill_losses(&backend);
     result->backend = &backend;
     result->transform = cuda_transform();

@@ -1,4 +1,4 @@
-#include "match/start.h"
+#include "match/initial.h"
 
 #include <stdlib.h>
 
@@ -9,9 +9,9 @@ enum { BATCH = 256 };
 /* Embeddings (N, embedding) at an expert's last point.  An expert has no running statistics: batch
  * normalisation takes those of each batch. */
 static struct error *embed_set(const struct model *model, const float *point,
-                               const struct dataset *set, float *embeddings)
+                               const struct dataset *dataset, float *embeddings)
 {
-    size_t series = set->channels * set->length;
+    size_t series = dataset_series_size(dataset);
     struct model_batch batch = {.parameters = point, .training = true};
     struct model_run *run = NULL;
     struct error *error;
@@ -20,9 +20,9 @@ static struct error *embed_set(const struct model *model, const float *point,
     if (!batch.buffers)
         return error_memory("embeddings");
     error = model_run_new(model, BATCH, 0, &run);
-    for (size_t first = 0; !error && first < set->count; first += BATCH) {
-        batch.count = set->count - first < BATCH ? set->count - first : BATCH;
-        batch.x = set->x + first * series;
+    for (size_t first = 0; !error && first < dataset->count; first += BATCH) {
+        batch.count = dataset->count - first < BATCH ? dataset->count - first : BATCH;
+        batch.x = dataset->x + first * series;
         model_forward(run, &batch);
         model_embedding(run, embeddings + first * model->embedding);
     }
@@ -31,8 +31,8 @@ static struct error *embed_set(const struct model *model, const float *point,
     return error;
 }
 
-struct error *match_start(const struct match_options *options, const struct dataset *set, float *x,
-                          size_t *repeated)
+struct error *match_start(const struct match_options *options, const struct dataset *dataset,
+                          float *x, size_t *repeated)
 {
     const struct experts *experts = options->experts;
     struct start_options start = {.kind = options->start == MATCH_START_NOISE  ? START_NOISE
@@ -46,16 +46,16 @@ struct error *match_start(const struct match_options *options, const struct data
     float *points;
 
     if (start.kind != START_NEAREST || !experts)
-        return start_series(set, &start, x, repeated);
+        return start_series(dataset, &start, x, repeated);
     TRY(model_new_on(&experts->architecture, experts->two_towers, options->backend, &model));
-    points = calloc(set->count, model.embedding * sizeof *points);
+    points = calloc(dataset->count, model.embedding * sizeof *points);
     error = points ? NULL : error_memory("embeddings");
     if (!error)
-        error = embed_set(&model, experts_point(experts, 0, experts->epochs), set, points);
+        error = embed_set(&model, experts_point(experts, 0, experts->epochs), dataset, points);
     start.points = points;
     start.dimension = model.embedding;
     if (!error)
-        error = start_series(set, &start, x, repeated);
+        error = start_series(dataset, &start, x, repeated);
     free(points);
     model_free(&model);
     return error;

@@ -1,7 +1,7 @@
 /* What the parts of the plug-in share.  All that it computes but discovery goes through one stream,
  * in order; its scratch memory is therefore free again when the next function begins. */
-#ifndef SC_CUDA_DEVICE_H
-#define SC_CUDA_DEVICE_H
+#ifndef SC_CUDA_PLUGIN_H
+#define SC_CUDA_PLUGIN_H
 
 #include <cublas_v2.h>
 #include <cudnn.h>
@@ -28,15 +28,25 @@ bool cudnn_check(cudnnStatus_t status, const char *call);
 cublasHandle_t cuda_cublas(void);
 cudnnHandle_t cuda_cudnn(void);
 
-/* Scratch memory of at least that many bytes, valid until the next call; NULL if there is none,
- * which is remembered.  For the products of cuDNN, for sums, and for dense copies of what goes into
- * a convolution and comes out of it. */
+/* Scratch memory of at least `bytes` bytes, valid until the next call; NULL if there is none, which
+ * is remembered.  For the products of cuDNN, for sums, and for dense copies of what goes into a
+ * convolution and comes out of it. */
 enum scratch_kind { SCRATCH_PRODUCT, SCRATCH_SUMS, SCRATCH_INPUT, SCRATCH_OUTPUT, SCRATCH_KINDS };
 void *cuda_scratch(enum scratch_kind kind, size_t bytes);
 
-/* out[n][0..columns) = in[n][0..columns), or added to it, for rows that lie apart. */
+/* out[n][0..columns) = in[n][0..columns), or added to it, for rows with strides. */
 void cuda_move_rows(size_t count, size_t columns, const float *in, size_t in_sample, float *out,
                     size_t out_sample, bool add);
+
+/* to[c] += the sum over rows of x (rows, columns). */
+void cuda_add_columns(size_t rows, size_t columns, const float *x, float *to);
+/* out (count, steps, columns) = in some steps later, with zeros in front. */
+void cuda_delay(size_t count, size_t steps, size_t columns, size_t delay, const float *in,
+                size_t in_sample, float *out);
+/* Dropout (struct dropout_mask) of rows from number `first_row` of samples from number `first`. */
+void cuda_dropout_rows(const struct dropout_mask *mask, size_t first, size_t count,
+                       size_t first_row, size_t rows, size_t columns, const float *in,
+                       size_t in_sample, float *out, size_t out_sample);
 
 /* Zeroed memory; NULL if there is none. */
 void *cuda_memory(size_t bytes);
@@ -50,6 +60,9 @@ void cuda_fill_convolutions(struct backend *backend);
 void cuda_fill_normact(struct backend *backend);
 void cuda_fill_pooling(struct backend *backend);
 void cuda_fill_tangents(struct backend *backend);
+void cuda_fill_rownorm(struct backend *backend);
+void cuda_fill_attention(struct backend *backend);
+void cuda_fill_gru(struct backend *backend);
 void cuda_fill_losses(struct backend *backend);
 const struct transform_device *cuda_transform(void);
 const struct distance_device *cuda_distance(void);

@@ -20,8 +20,4 @@ extern const char *const device_choices[];
  * the same bits on all of them, so that the provenance need not tell. */
 struct device device_chosen(int choice, bool same);
 
-/* The same for a network, described by `text` or by the teacher file `path` (either may be NULL):
- * where the choice is auto and the GPU's plug-in cannot run such a network, the processor. */
-struct device device_for_network(int choice, const char *text, const char *path);
-
 #endif

@@ -1,4 +1,4 @@
-#include "nn/memory.h"
+#include "nn/backend_memory.h"
 
 #include <stdint.h>
 
@@ -26,7 +26,7 @@ void backend_view_free(const struct backend *backend, const void *host, const vo
         backend->release((void *)(uintptr_t)view);
 }
 
-const void *backend_give(const struct backend *backend, const void *host, void *copy, size_t bytes)
+const void *backend_input(const struct backend *backend, const void *host, void *copy, size_t bytes)
 {
     if (!host || backend->host_memory)
         return host;
@@ -34,12 +34,12 @@ const void *backend_give(const struct backend *backend, const void *host, void *
     return copy;
 }
 
-void *backend_place(const struct backend *backend, void *host, void *copy)
+void *backend_output(const struct backend *backend, void *host, void *copy)
 {
     return !host || backend->host_memory ? host : copy;
 }
 
-void backend_take(const struct backend *backend, void *host, const void *copy, size_t bytes)
+void backend_readback(const struct backend *backend, void *host, const void *copy, size_t bytes)
 {
     if (host && !backend->host_memory)
         backend->download(host, copy, bytes);

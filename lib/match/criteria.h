@@ -1,6 +1,6 @@
-/* How far apart two gradients, or two sets of embeddings, are: what dc, dsa and dm make small. */
-#ifndef SC_MATCH_DISTANCE_H
-#define SC_MATCH_DISTANCE_H
+/* The distance of two gradients, or of two sets of embeddings: the losses of dc, dsa and dm. */
+#ifndef SC_MATCH_CRITERIA_H
+#define SC_MATCH_CRITERIA_H
 
 #include <stddef.h>
 

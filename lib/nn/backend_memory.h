@@ -1,6 +1,6 @@
 /* Host arrays as a backend sees them, and its faults as errors. */
-#ifndef SC_NN_MEMORY_H
-#define SC_NN_MEMORY_H
+#ifndef SC_NN_BACKEND_MEMORY_H
+#define SC_NN_BACKEND_MEMORY_H
 
 #include <stddef.h>
 
@@ -14,17 +14,22 @@ struct error *backend_view(const struct backend *backend, const void *host, size
 /* Frees the copy, if it is one. */
 void backend_view_free(const struct backend *backend, const void *host, const void *view);
 
-/* The same for arrays of a call, with room for copies that the caller keeps: what to read; where to
- * write, and then how it comes back to the host.  NULL stays NULL. */
-const void *backend_give(const struct backend *backend, const void *host, void *copy, size_t bytes);
-void *backend_place(const struct backend *backend, void *host, void *copy);
-void backend_take(const struct backend *backend, void *host, const void *copy, size_t bytes);
+/* The same with `copy`, memory of the backend that the caller keeps, which is not used where the
+ * backend has plain memory.  NULL stays NULL.
+ *
+ * An input: the array that the backend reads. */
+const void *backend_input(const struct backend *backend, const void *host, void *copy,
+                          size_t bytes);
+/* An output: the array that the backend writes. */
+void *backend_output(const struct backend *backend, void *host, void *copy);
+/* Copies that output back to the host. */
+void backend_readback(const struct backend *backend, void *host, const void *copy, size_t bytes);
 
-/* Memory of the backend that must be there. */
+/* Memory of the backend, or an error that says for what it was. */
 struct error *backend_room(const struct backend *backend, size_t bytes, const char *what,
                            void **memory) MUST_CHECK;
 
-/* What went wrong on the device since the start. */
+/* The first failure on the device since the start. */
 struct error *backend_check(const struct backend *backend) MUST_CHECK;
 
 /* Waits for the device and brings the bytes to the host. */

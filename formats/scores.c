@@ -1,7 +1,7 @@
 /* Lines of fields that tabs separate: a heading that starts with "seed" and has "accuracy", a row
  * for each student, "mean" and "deviation"; after an empty line, maybe, the confusion matrix, whose
  * rows start with the name of the true class. */
-#include "report/scores.h"
+#include "formats/scores.h"
 
 #include <math.h>
 #include <stdbool.h>
@@ -95,11 +95,19 @@ static struct error *read_confusion(const char *text, const char *end, struct li
     if (classes == 0 || classes > MOST_CLASSES)
         return NULL;
     scores->confusion = calloc(classes * classes, sizeof *scores->confusion);
-    if (!scores->confusion)
+    scores->class_names = calloc(classes, sizeof *scores->class_names);
+    if (!scores->confusion || !scores->class_names)
         return error_memory("the confusion matrix");
+    scores->classes = classes;
     for (size_t row = 0; row < classes; row++) {
+        struct line name;
+
         if (!next_line(&text, end, &line))
             return error_make("the confusion matrix has %zu rows instead of %zu", row, classes);
+        field_at(line, 0, &name);
+        scores->class_names[row] = strndup(name.start, (size_t)(name.end - name.start));
+        if (!scores->class_names[row])
+            return error_memory("the confusion matrix");
         for (size_t column = 0; column < classes; column++) {
             double count = number_at(line, column + 1);
 
@@ -108,8 +116,15 @@ static struct error *read_confusion(const char *text, const char *end, struct li
             scores->confusion[row * classes + column] = count;
         }
     }
-    scores->classes = classes;
     return NULL;
+}
+
+bool scores_are(const char *text, size_t size)
+{
+    struct line line, field;
+
+    return next_line(&text, text + size, &line) && field_at(line, 0, &field) &&
+           is_text(field, "seed") && find_accuracy(line) > 0;
 }
 
 struct error *scores_parse(const char *text, size_t size, const char *name, struct scores *scores)
@@ -155,7 +170,11 @@ struct error *scores_parse(const char *text, size_t size, const char *name, stru
 
 void scores_free(struct scores *scores)
 {
+    for (size_t i = 0; scores->class_names && i < scores->classes; i++)
+        free(scores->class_names[i]);
+    free(scores->class_names);
     free(scores->confusion);
+    scores->class_names = NULL;
     scores->confusion = NULL;
     scores->classes = 0;
 }

@@ -1,0 +1,273 @@
+/* Figures for a terminal.  A character of Braille is two dots wide and four high. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "plot/figures.h"
+
+enum { HEIGHT = 4, CURVE_HEIGHT = 16, LEAST_WIDTH = 20, GAP = 2, MARGIN = 10 };
+
+/* ---- Canvas ---- */
+
+struct canvas {
+    size_t width, height; /* characters */
+    unsigned char *dots;
+};
+
+static struct error *canvas_new(size_t width, size_t height, struct canvas *canvas)
+{
+    *canvas = (struct canvas){width, height, calloc(width * height + 1, 1)};
+    return canvas->dots ? NULL : error_memory("a figure");
+}
+
+static void set_dot(struct canvas *canvas, size_t x, size_t y)
+{
+    static const unsigned char bits[4][2] = {
+        {0x01, 0x08}, {0x02, 0x10}, {0x04, 0x20}, {0x40, 0x80}};
+
+    canvas->dots[y / 4 * canvas->width + x / 2] |= bits[y % 4][x % 2];
+}
+
+/* The dot row of a value, or the nearest edge. */
+static size_t dot_row(const struct canvas *canvas, double value, double low, double high)
+{
+    double rows = (double)(4 * canvas->height - 1), y = rows * (high - value) / (high - low);
+
+    return (size_t)(y < 0 ? 0 : y > rows ? rows : y + 0.5);
+}
+
+/* A column of dots between two values. */
+static void set_column(struct canvas *canvas, size_t x, size_t from, size_t to)
+{
+    for (size_t y = from < to ? from : to; y <= (from < to ? to : from); y++)
+        set_dot(canvas, x, y);
+}
+
+static void put_row(FILE *stream, const struct canvas *canvas, size_t row)
+{
+    for (size_t x = 0; x < canvas->width; x++) {
+        unsigned char dots = canvas->dots[row * canvas->width + x];
+
+        /* U+2800 and the dots, in UTF-8. */
+        fputc(0xe2, stream);
+        fputc(0xa0 | dots >> 6, stream);
+        fputc(0x80 | (dots & 0x3f), stream);
+    }
+}
+
+/* ---- Series ---- */
+
+/* Each column of dots shows the range of its steps, joined to the column before. */
+static void draw_series(struct canvas *canvas, size_t left, size_t width, const float *values,
+                        size_t length, double low, double high)
+{
+    size_t columns = 2 * width, before = dot_row(canvas, (double)values[0], low, high);
+
+    for (size_t column = 0; column < columns; column++) {
+        size_t from = column * length / columns, to = (column + 1) * length / columns;
+        size_t top, bottom;
+        double least, most;
+
+        to = to > from ? to : from + 1;
+        least = most = (double)values[from];
+        for (size_t i = from; i < to; i++) {
+            least = fmin(least, (double)values[i]);
+            most = fmax(most, (double)values[i]);
+        }
+        top = dot_row(canvas, most, low, high);
+        bottom = dot_row(canvas, least, low, high);
+        set_column(canvas, 2 * left + column, before < top ? before + 1 : top,
+                   before > bottom ? before - 1 : bottom);
+        before = dot_row(canvas, (double)values[to - 1], low, high);
+    }
+}
+
+static int compare_floats(const void *a, const void *b)
+{
+    const float left = *(const float *)a, right = *(const float *)b;
+
+    return (left > right) - (left < right);
+}
+
+/* The range of all but the outermost values of the channel. */
+static struct error *text_range(const struct dataset *dataset, size_t channel, double *low,
+                                double *high)
+{
+    size_t total = dataset->count * dataset->length;
+    float *values = malloc((total + 1) * sizeof *values);
+
+    if (!values)
+        return error_memory("a figure");
+    for (size_t i = 0; i < dataset->count; i++)
+        memcpy(values + i * dataset->length, dataset_series(dataset, i, channel),
+               dataset->length * sizeof *values);
+    qsort(values, total, sizeof *values, compare_floats);
+    *low = (double)values[total / 250];
+    *high = (double)values[total - 1 - total / 250];
+    free(values);
+    if (!(*high > *low))
+        *low -= 1, *high += 1;
+    return NULL;
+}
+
+/* The first series of a class side by side, then its name above them. */
+static struct error *text_class(FILE *stream, const struct dataset *dataset, size_t label,
+                                size_t width, size_t columns, double low, double high,
+                                size_t channel)
+{
+    size_t panel = (width - MARGIN - GAP * (columns - 1)) / columns, column = 0;
+    struct canvas canvas;
+
+    TRY(canvas_new(width - MARGIN, HEIGHT, &canvas));
+    for (size_t i = 0; i < dataset->count && column < columns; i++)
+        if (!dataset->y || (size_t)dataset->y[i] == label)
+            draw_series(&canvas, column++ * (panel + GAP), panel,
+                        dataset_series(dataset, i, channel), dataset->length, low, high);
+    if (dataset->names)
+        fprintf(stream, "%s\n", dataset->names[label]);
+    else
+        fprintf(stream, "class %zu\n", label);
+    for (size_t row = 0; row < HEIGHT; row++) {
+        if (row == 0 || row == HEIGHT - 1)
+            fprintf(stream, "%*.3g ", MARGIN - 1, row ? low : high);
+        else
+            fprintf(stream, "%*s", MARGIN, "");
+        put_row(stream, &canvas, row);
+        fputc('\n', stream);
+    }
+    free(canvas.dots);
+    return NULL;
+}
+
+/* The most series that a class has. */
+static size_t most_series(const struct dataset *dataset, size_t classes)
+{
+    size_t most = 1;
+
+    for (size_t label = 0; label < classes; label++) {
+        size_t count = 0;
+
+        for (size_t i = 0; i < dataset->count; i++)
+            count += !dataset->y || (size_t)dataset->y[i] == label;
+        most = count > most ? count : most;
+    }
+    return most;
+}
+
+struct error *text_dataset(FILE *stream, const struct dataset *dataset, size_t width,
+                           const struct figure_options *options)
+{
+    size_t classes = dataset->y ? dataset->classes : 1;
+    size_t shown = classes < options->rows ? classes : options->rows;
+    size_t most = most_series(dataset, classes);
+    size_t columns = options->columns < most ? options->columns : most;
+    double low = 0, high = 1;
+
+    if (options->channel >= dataset->channels)
+        return error_make("channel %zu of a dataset of %zu", options->channel, dataset->channels);
+    width = width < MARGIN + LEAST_WIDTH ? MARGIN + LEAST_WIDTH : width;
+    while (columns > 1 && (width - MARGIN) / columns < LEAST_WIDTH)
+        columns--;
+    TRY(text_range(dataset, options->channel, &low, &high));
+    fprintf(stream, "%zu series, %zu classes", dataset->count, classes);
+    if (dataset->channels > 1)
+        fprintf(stream, ", channel %zu of %zu", options->channel, dataset->channels);
+    fputc('\n', stream);
+    for (size_t label = 0; label < shown; label++)
+        TRY(text_class(stream, dataset, label, width, columns, low, high, options->channel));
+    fprintf(stream, "%*s%zu steps\n", MARGIN, "", dataset->length);
+    if (shown < classes)
+        fprintf(stream, "the first %zu of %zu classes\n", shown, classes);
+    return NULL;
+}
+
+/* ---- Tables ---- */
+
+static void range_of(const double *values, size_t count, double *low, double *high)
+{
+    *low = INFINITY;
+    *high = -INFINITY;
+    for (size_t i = 0; i < count; i++) {
+        *low = fmin(*low, values[i]);
+        *high = fmax(*high, values[i]);
+    }
+}
+
+/* One curve: a dot for each value, and the dots between two of them in the same row. */
+static struct error *text_curve(FILE *stream, const struct table *table, size_t column,
+                                size_t width)
+{
+    const double *x = table->values, *y = table->values + column * table->rows;
+    double first, last, low, high;
+    struct canvas canvas;
+
+    range_of(x, table->rows, &first, &last);
+    range_of(y, table->rows, &low, &high);
+    if (!(low <= high) || !(first <= last) || !isfinite(high - low) || !isfinite(last - first))
+        return error_make("no numbers to draw");
+    if (!(high > low))
+        low -= 1, high += 1;
+    TRY(canvas_new(width - MARGIN, CURVE_HEIGHT, &canvas));
+    for (size_t i = 0; i < table->rows; i++) {
+        double share = last > first ? (x[i] - first) / (last - first) : 0.5;
+
+        if (!isnan(share) && !isnan(y[i]))
+            set_dot(&canvas, (size_t)(share * (double)(2 * canvas.width - 1) + 0.5),
+                    dot_row(&canvas, y[i], low, high));
+    }
+    fprintf(stream, "%s\n", table->names[column]);
+    for (size_t row = 0; row < CURVE_HEIGHT; row++) {
+        if (row == 0 || row == CURVE_HEIGHT - 1)
+            fprintf(stream, "%*.4g ", MARGIN - 1, row ? low : high);
+        else
+            fprintf(stream, "%*s", MARGIN, "");
+        put_row(stream, &canvas, row);
+        fputc('\n', stream);
+    }
+    fprintf(stream, "%*s%s from %g to %g\n", MARGIN, "", table->names[0], first, last);
+    free(canvas.dots);
+    return NULL;
+}
+
+struct error *text_curves(FILE *stream, const struct table *table, size_t width,
+                          const struct figure_options *options)
+{
+    (void)options;
+    width = width < MARGIN + LEAST_WIDTH ? MARGIN + LEAST_WIDTH : width;
+    for (size_t column = 1; column < table->columns; column++)
+        TRY(text_curve(stream, table, column, width));
+    return NULL;
+}
+
+/* ---- Scores ---- */
+
+static void text_bar(FILE *stream, const struct scores *scores, int names, size_t room)
+{
+    size_t eighths = (size_t)(scores->accuracy / 100 * (double)(8 * room) + 0.5);
+
+    fprintf(stream, "%-*.*s ", names, names, scores->name);
+    for (size_t i = 0; i<room; i++, eighths = eighths> 8 ? eighths - 8 : 0) {
+        size_t part = eighths > 8 ? 8 : eighths;
+
+        if (part)
+            fprintf(stream, "\xe2\x96%c", (int)(0x90 - part)); /* U+2588 is whole */
+        else
+            fputc(' ', stream);
+    }
+    fprintf(stream, " %6.2f %%", scores->accuracy);
+    if (!isnan(scores->deviation))
+        fprintf(stream, " \xc2\xb1 %.2f", scores->deviation);
+    fputc('\n', stream);
+}
+
+struct error *text_scores(FILE *stream, const struct scores *scores, size_t count, size_t width)
+{
+    size_t names = 4;
+
+    for (size_t i = 0; i < count; i++)
+        names = strlen(scores[i].name) > names ? strlen(scores[i].name) : names;
+    names = names > width / 3 ? width / 3 : names;
+    for (size_t i = 0; i < count; i++)
+        text_bar(stream, &scores[i], (int)names, width > names + 20 + 10 ? width - names - 20 : 10);
+    return NULL;
+}

@@ -1,0 +1,151 @@
+/* What shapecond is asked to do and what it knows before the stages run.
+ *
+ *     look.c    reads the data once and rejects early what a later stage would reject
+ *     size.c    bytes and time: --bytes, results that are too large, estimates
+ *     stages.c  the stages up to the condensed dataset
+ *     result.c  the result in the format of its name, and how good it is
+ *
+ * All functions end the program with a message when something is wrong, as those of cli.h do. */
+#ifndef SC_SHAPECOND_JOB_H
+#define SC_SHAPECOND_JOB_H
+
+#include "common/cli.h"
+#include "common/command.h"
+#include "formats/export.h"
+
+/* Whom the result is for. */
+enum { STUDENTS_ANY, STUDENTS_SHAPELETS };
+
+/* What the options of the stages are chosen from. */
+struct facts {
+    size_t count, channels, length, classes;
+    size_t smallest, largest; /* class */
+    size_t fewest;            /* series of a class that are not held out */
+    size_t longest_name;      /* characters of a class's name */
+    size_t notes;             /* characters of the provenance */
+    bool groups;              /* of the series, which the result keeps */
+    bool held_out;            /* there are series to validate with */
+    bool by_group;            /* they are held out by groups */
+};
+
+/* Ways to divide --bytes among series and views. */
+enum { BUDGETS = 4 };
+struct budget {
+    size_t per_class, views, bits;
+};
+
+struct job {
+    struct cli_common common;
+
+    /* Options. */
+    size_t per_class, views;
+    const char *bytes;
+    int students;
+    size_t steps, refine;
+    bool unscored, force;
+    size_t bits; /* 0: not said */
+    int device;
+    const char *network, *teacher, *command;
+    const char *validate, *test, *keep, *report, *labels, *import;
+
+    /* What follows from them. */
+    const char *data; /* the dataset itself, also of a file that is imported */
+    struct facts facts;
+    size_t stored_bits;             /* of a value of the series in the result */
+    struct budget budgets[BUDGETS]; /* of --bytes */
+    enum export_format format;      /* of the result, by its name; EXPORT_NONE: a dataset file */
+    char *pool_path;                /* where the shapelets go, or NULL */
+
+    /* The run. */
+    struct command_runner run;
+    const char *train, *val; /* as the stages see them; val NULL: none */
+    const char *result;      /* the result as a dataset file in the scale of the data */
+};
+
+/* A teacher that the user brings.  It sees the series as they are in the file; those of shapecond
+ * see standardised series. */
+static inline bool has_own_teacher(const struct job *job)
+{
+    return job->teacher || job->command;
+}
+
+/* Whether the chosen series get views. */
+static inline bool has_views(const struct job *job)
+{
+    return job->students == STUDENTS_ANY && job->views > 0;
+}
+
+/* ---- look.c ---- */
+
+/* Whether sc-import has to make a dataset of the file: text, or arrays with labels of their own. */
+bool needs_import(const struct job *job);
+void import_data(struct job *job);
+
+/* Fills in the facts, and checks all files that the stages will read. */
+void look_at_data(struct job *job);
+
+/* Whether the result can be written where it is to go; claims the files of the stages. */
+void check_places(struct job *job);
+
+/* The network of the other programs where it fits (NULL), else a smaller one. */
+const char *fitting_network(const struct facts *facts);
+
+/* ---- size.c ---- */
+
+/* --bytes: fills in the budgets; the last is what is taken where nothing is held out to try them. */
+void plan_bytes(struct job *job);
+void take_budget(struct job *job, const struct budget *budget);
+
+/* --spc that was not said, and whether there are that many real series of each class. */
+void plan_series(struct job *job);
+void check_enough(const struct job *job);
+void check_smaller(const struct job *job);
+
+/* How many threads the stages run. */
+size_t job_threads(const struct job *job);
+
+/* Seconds that a stage will take with the threads of this run: about right on a common processor
+ * (see size.c). */
+double training_seconds(const struct job *job, size_t steps, size_t batch);
+double search_seconds(const struct job *job);
+
+/* Series of each class that shapelets are looked for in. */
+size_t search_per_class(const struct facts *facts);
+
+/* "~40 s", "~12 min" */
+void print_duration(double seconds, char text[32]);
+
+/* ---- stages.c ---- */
+
+/* From the data to condensed.npy. */
+void condense(struct job *job);
+
+/* The words that hand the teacher that labels views, and is scored, to a stage: two of them. */
+struct teacher_words {
+    const char *option, *value;
+};
+struct teacher_words labelling_teacher(struct job *job);
+
+/* For the stages that compute; nothing for what they do anyway. */
+const char *device_word(const struct job *job);
+
+/* ---- result.c ---- */
+
+/* The accuracy in a table of sc-eval, in %; 0 while stages are only counted. */
+double read_accuracy(const struct job *job, const char *table);
+
+/* condensed.npy, in the scale of the data and in the format of its name. */
+void write_result(struct job *job);
+
+/* Students on the test dataset. */
+void score_test(struct job *job);
+
+/* Students on the held-out series, in two lines. */
+void score_held_out(struct job *job);
+
+/* The page of sc-report(1). */
+void write_report(struct job *job);
+
+void say_what_next(const struct job *job);
+
+#endif

@@ -1,0 +1,263 @@
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "base/file.h"
+#include "eval/report.h"
+#include "shapecond/job.h"
+
+/* ---- The file ---- */
+
+static size_t file_size(const char *path)
+{
+    struct stat status;
+
+    return stat(path, &status) == 0 ? (size_t)status.st_size : 0;
+}
+
+static bool is_file(const char *path)
+{
+    struct stat status;
+
+    return stat(path, &status) == 0 && S_ISREG(status.st_mode);
+}
+
+/* Copies up to two files into place, all or none: a dataset with the pool of another one would be
+ * taken for whole. */
+static void copy_files(struct job *job, size_t count, const char *const *from,
+                       const char *const *to)
+{
+    struct output outputs[2];
+
+    if (job->run.counting)
+        return;
+    for (size_t i = 0; i < count; i++) {
+        unsigned char *bytes;
+        size_t size;
+
+        command_say(&job->run, (const char *[]){"cp", from[i], to[i], NULL});
+        cli_check(error_in(from[i], file_read(from[i], &bytes, &size)));
+        cli_open_output(to[i], true, &outputs[i]);
+        if (fwrite(bytes, 1, size, outputs[i].stream) < size)
+            cli_check(error_system(to[i]));
+        free(bytes);
+    }
+    cli_commit(outputs, count);
+}
+
+/* Formats that know no views get them as series. */
+static void write_other_format(struct job *job, const char *result)
+{
+    struct command_runner *run = &job->run;
+    const char *expanded = command_file(run, "expanded.npy");
+
+    if (has_views(job))
+        COMMAND(run, "sc-expand", "-o", expanded, result);
+    COMMAND(run, "sc-export", "-o", job->common.output, has_views(job) ? expanded : result);
+    if (has_views(job) && !run->counting)
+        cli_say("%s has the views written out as series (%.1f kB); a result named .npy keeps them "
+                "as a recipe (%.1f kB)",
+                job->common.output, 1e-3 * (double)file_size(job->common.output),
+                1e-3 * (double)file_size(result));
+}
+
+void write_result(struct job *job)
+{
+    struct command_runner *run = &job->run;
+    const char *output = job->common.output;
+    const char *result = command_file(run, "condensed.npy");
+    const char *pool = command_file(run, "pool.slp");
+    bool direct = job->format == EXPORT_NONE && !job->pool_path;
+
+    job->result = result;
+    if (!has_own_teacher(job)) {
+        const char *condensed = result;
+
+        job->result = result = direct ? output : command_file(run, "unscaled.npy");
+        COMMAND(run, "sc-scale", "--undo", "--with", command_file(run, "scale.npy"), "-o", result,
+                condensed);
+        if (direct)
+            return;
+    }
+    if (job->format == EXPORT_NONE) {
+        copy_files(job, job->pool_path ? 2 : 1, (const char *[]){result, pool},
+                   (const char *[]){job->common.output, job->pool_path});
+        return;
+    }
+    write_other_format(job, result);
+    if (job->pool_path)
+        copy_files(job, 1, &pool, (const char *[]){job->pool_path});
+}
+
+/* ---- How good it is ---- */
+
+enum { STUDENTS = 2, STUDENT_STEPS = 2000, STUDENT_BATCH = 64, FEW_STEPS = 1000 };
+
+/* Seconds for students of the result, or of as many series without views. */
+static double student_seconds(const struct job *job, size_t students, bool views)
+{
+    size_t series = job->per_class * job->facts.classes;
+
+    return (double)students * (views
+                                   ? training_seconds(job, STUDENT_STEPS, STUDENT_BATCH)
+                                   : training_seconds(job, FEW_STEPS, series < 256 ? series : 256));
+}
+
+void score_test(struct job *job)
+{
+    struct command_runner *run = &job->run;
+    const char *test = command_name(run, job->test), *network = fitting_network(&job->facts);
+    bool shapelets = job->students == STUDENTS_SHAPELETS;
+
+    if (!has_own_teacher(job)) {
+        const char *raw = test;
+
+        test = command_file(run, "test.npy");
+        COMMAND(run, "sc-scale", "--with", command_file(run, "scale.npy"), "-o", test, raw);
+    }
+    run->expected = student_seconds(job, 5, has_views(job));
+    COMMAND(run, "sc-eval", command_file(run, "condensed.npy"), test,
+            job->val ? "--validate" : command_none, job->val ? job->val : command_none,
+            shapelets ? "--shapelets" : command_none,
+            shapelets ? command_file(run, "pool.slp") : command_none,
+            network ? "--network" : command_none, network ? network : command_none,
+            device_word(job));
+}
+
+double read_accuracy(const struct job *job, const char *table)
+{
+    double accuracy = 0;
+
+    if (!job->run.counting)
+        cli_check(report_read_full(table, &accuracy));
+    return 100 * accuracy;
+}
+
+/* Accuracy on the held-out series of students that learn from a file; the table goes into the
+ * folder under that name. */
+static double student_accuracy(struct job *job, const char *train, bool views, const char *table)
+{
+    struct command_runner *run = &job->run;
+    const char *network = fitting_network(&job->facts), *result = command_file(run, table);
+    bool shapelets = job->students == STUDENTS_SHAPELETS;
+
+    run->expected = student_seconds(job, STUDENTS, views);
+    COMMAND(run, "sc-eval", shapelets ? "--shapelets" : command_none,
+            shapelets ? command_file(run, "pool.slp") : command_none, "--seeds=2", "--choose=last",
+            "--confusion", network ? "--network" : command_none, network ? network : command_none,
+            device_word(job), "-o", result, train, job->val);
+    return read_accuracy(job, result);
+}
+
+static double teacher_accuracy(struct job *job, const char *table)
+{
+    struct command_runner *run = &job->run;
+    const char *result = command_file(run, table);
+    struct teacher_words teacher = labelling_teacher(job);
+    bool shapelets = job->students == STUDENTS_SHAPELETS && !has_own_teacher(job);
+
+    COMMAND(run, "sc-eval", shapelets ? "--shapelets" : command_none,
+            shapelets ? command_file(run, "pool.slp") : command_none, teacher.option, teacher.value,
+            job->command ? command_none : device_word(job), "-o", result, job->val);
+    return read_accuracy(job, result);
+}
+
+void score_held_out(struct job *job)
+{
+    struct command_runner *run = &job->run;
+    const char *random = command_file(run, "random.npy");
+    const char *condensed_path = command_file(run, "condensed.npy");
+    double condensed, chance, teacher;
+    char per_class[32];
+
+    snprintf(per_class, sizeof per_class, "%zu", job->per_class);
+    COMMAND(run, "sc-select", "--spc", per_class, "-o", random, job->train);
+    condensed = student_accuracy(job, condensed_path, has_views(job), "condensed.tsv");
+    chance = student_accuracy(job, random, false, "random.tsv");
+    teacher = teacher_accuracy(job, "teacher.tsv");
+    if (run->counting)
+        return;
+    if (job->format == EXPORT_NONE && is_file(job->common.output))
+        condensed_path = job->common.output;
+    cli_say("%zu series per class%s: %.1f kB, training data %.1f kB", job->per_class,
+            has_views(job) ? " with views" : "", 1e-3 * (double)file_size(condensed_path),
+            1e-3 * (double)file_size(job->train));
+    cli_say("accuracy on held-out series: %s %.1f %%, students of as many random series %.1f %%, "
+            "%s %.1f %%",
+            job->students == STUDENTS_ANY ? "plain students of the result"
+                                          : "students of the result that see the shapelets",
+            condensed, chance, has_own_teacher(job) ? "your teacher" : "teacher of all data",
+            teacher);
+}
+
+/* "NAME=FILE" for a table of the folder. */
+static const char *named(struct job *job, const char *name, const char *table)
+{
+    char *text;
+    const char *kept;
+
+    if (asprintf(&text, "%s=%s", name, command_file(&job->run, table)) < 0)
+        cli_check(error_memory("a file name"));
+    kept = command_keep(&job->run, text);
+    return kept;
+}
+
+void write_report(struct job *job)
+{
+    struct command_runner *run = &job->run;
+    bool scored = job->val && !job->unscored, trained = !has_own_teacher(job);
+    bool pool = job->students == STUDENTS_SHAPELETS;
+    const char *slash = strrchr(job->common.output, '/');
+    const char *words[40];
+    size_t n = 0;
+
+    words[n++] = "--real";
+    words[n++] = command_name(run, job->data);
+    words[n++] = "--name";
+    words[n++] = slash ? slash + 1 : job->common.output;
+    if (pool) {
+        words[n++] = "--shapelets";
+        words[n++] = command_file(run, "pool.slp");
+        words[n++] = "--searched";
+        words[n++] = command_file(run, "pruned.npy");
+    }
+    if (scored) {
+        words[n++] = "--eval";
+        words[n++] = named(job, "the condensed dataset", "condensed.tsv");
+        words[n++] = "--eval";
+        words[n++] = named(job, "as many random series", "random.tsv");
+        words[n++] = "--eval";
+        words[n++] = named(job, "teacher", "teacher.tsv");
+    }
+    if (trained) {
+        words[n++] = "--curve";
+        words[n++] = named(job, "teacher", "teacher-epochs.tsv");
+    }
+    if (job->keep) {
+        words[n++] = "--times";
+        words[n++] = command_file(run, "commands.tsv");
+    }
+    words[n++] = "-o";
+    words[n++] = job->report;
+    words[n++] = job->result;
+    words[n] = NULL;
+    command_run(run, "sc-report", words);
+}
+
+/* What a newcomer would ask; as it can be pasted into a shell. */
+void say_what_next(const struct job *job)
+{
+    const char *output = job->common.output;
+    size_t stem = strlen(output);
+
+    if (!has_views(job) || job->format != EXPORT_NONE || !is_file(output) ||
+        strspn(output, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_./+-") !=
+            stem ||
+        *output == '-')
+        return;
+    if (stem > 4 && strcmp(output + stem - 4, ".npy") == 0)
+        stem -= 4;
+    cli_say("for any program: sc-expand %s | sc-export -o %.*s-expanded.npz", output, (int)stem,
+            output);
+}

@@ -1,0 +1,269 @@
+#include <stdio.h>
+#include <string.h>
+
+#include "shapecond/job.h"
+
+/* ---- Data ---- */
+
+/* Training and held-out series as the stages see them: standardised, unless the user's own teacher
+ * knows them as they are. */
+static void prepare(struct job *job)
+{
+    struct command_runner *run = &job->run;
+    const char *scale = command_file(run, "scale.npy");
+
+    job->train = command_name(run, job->data);
+    job->val = job->validate ? command_name(run, job->validate) : NULL;
+    if (job->facts.held_out && !job->val) {
+        COMMAND(run, "sc-split", "--train", "0.85", "--val", "rest",
+                job->facts.by_group ? "--by=group" : command_none, "-o", command_file(run, "raw"),
+                job->train);
+        job->train = command_file(run, "raw-train.npy");
+        job->val = command_file(run, "raw-val.npy");
+    }
+    if (has_own_teacher(job))
+        return;
+    COMMAND(run, "sc-scale", "--save", scale, "-o", command_file(run, "train.npy"), job->train);
+    job->train = command_file(run, "train.npy");
+    if (!job->val)
+        return;
+    COMMAND(run, "sc-scale", "--with", scale, "-o", command_file(run, "val.npy"), job->val);
+    job->val = command_file(run, "val.npy");
+}
+
+const char *device_word(const struct job *job)
+{
+    static const char *const words[] = {command_none, "--device=auto", "--device=cuda"};
+
+    return words[job->device];
+}
+
+/* ---- Shapelets and teachers ---- */
+
+static void find_shapelets(struct job *job)
+{
+    struct command_runner *run = &job->run;
+    const char *pruned = command_file(run, "pruned.npy");
+    char per_class[32];
+
+    snprintf(per_class, sizeof per_class, "%zu", search_per_class(&job->facts));
+    COMMAND(run, "sc-prune", "--per-class", per_class, "-o", pruned, job->train);
+    run->expected = search_seconds(job);
+    COMMAND(run, "sc-shapelets", "-k", job->facts.channels == 1 ? "120" : "20", "--gain", "one",
+            "--select", "diverse", device_word(job), "-o", command_file(run, "pool.slp"), pruned);
+}
+
+/* Classes of very unequal size are balanced for the teachers. */
+static const char *balance(struct job *job)
+{
+    const char *balanced;
+
+    if (2 * job->facts.smallest >= job->facts.largest)
+        return job->train;
+    balanced = command_file(&job->run, "balanced.npy");
+    COMMAND(&job->run, "sc-balance", "-o", balanced, job->train);
+    return balanced;
+}
+
+enum { TEACHER_BATCH = 256 };
+
+/* Students that see no shapelets learn more from a teacher that does not, either
+ * (pipelines/DECISIONS.md). */
+static void train_teacher(struct job *job)
+{
+    struct command_runner *run = &job->run;
+    const char *train = balance(job);
+    bool shapelets = job->students == STUDENTS_SHAPELETS;
+    char steps[32];
+
+    snprintf(steps, sizeof steps, "%zu", job->steps);
+    run->expected = training_seconds(
+        job, job->steps, job->facts.count < TEACHER_BATCH ? job->facts.count : TEACHER_BATCH);
+    COMMAND(run, "sc-teacher", "--steps", steps, job->network ? "--network" : command_none,
+            job->network ? job->network : command_none, shapelets ? "--shapelets" : command_none,
+            shapelets ? command_file(run, "pool.slp") : command_none,
+            job->val ? "--validate" : command_none, job->val ? job->val : command_none,
+            device_word(job), "--log", command_file(run, "teacher-epochs.tsv"), "-o",
+            command_file(run, "teacher.tch"), train);
+}
+
+struct teacher_words labelling_teacher(struct job *job)
+{
+    if (job->command)
+        return (struct teacher_words){"--teacher-command", job->command};
+    if (job->teacher)
+        return (struct teacher_words){"--teacher", command_name(&job->run, job->teacher)};
+    return (struct teacher_words){"--teacher", command_file(&job->run, "teacher.tch")};
+}
+
+/* ---- The condensed dataset ---- */
+
+/* N series per class with the teacher's logits, for students that see the shapelets or of a program.
+ * `kept`: real ones as they were chosen, by ridge regression on the features of a teacher that sees
+ * shapelets, else at random; otherwise the teacher is inverted from there. */
+static void synthesise(struct job *job, bool kept, const char *chosen)
+{
+    struct command_runner *run = &job->run;
+    bool shapelets = !has_own_teacher(job);
+    struct teacher_words teacher = labelling_teacher(job);
+    char per_class[32];
+
+    snprintf(per_class, sizeof per_class, "%zu", job->per_class);
+    COMMAND(run, "sc-synth", teacher.option, teacher.value,
+            shapelets ? "--shapelets" : command_none,
+            shapelets ? command_file(run, "pool.slp") : command_none, "--spc", per_class,
+            kept && !shapelets ? "--init=real" : command_none, kept ? "--steps" : command_none,
+            kept ? "0" : command_none, job->command ? command_none : device_word(job), "-o", chosen,
+            job->train);
+}
+
+/* For any model: real series as the budget says, those whose embeddings have the mean of their
+ * class's (herding), or at random where the teacher is a program, which has none; with its logits,
+ * in few bits.  `tag` tells the files of trials apart. */
+static void choose_series(struct job *job, const struct budget *budget, const char *tag,
+                          const char *result)
+{
+    struct command_runner *run = &job->run;
+    struct teacher_words teacher = labelling_teacher(job);
+    bool rounded = budget->bits < 32;
+    const char *chosen = result;
+    char per_class[32], bits[32], name[64];
+
+    snprintf(name, sizeof name, "chosen%s.npy", tag);
+    if (rounded)
+        chosen = command_file(run, name);
+    snprintf(per_class, sizeof per_class, "%zu", budget->per_class);
+    snprintf(bits, sizeof bits, "%zu", budget->bits);
+    if (job->command && budget->views == 0)
+        synthesise(job, true, chosen); /* sc-views asks the program for logits otherwise */
+    else if (job->command)
+        COMMAND(run, "sc-select", "--spc", per_class, "-o", chosen, job->train);
+    else
+        COMMAND(run, "sc-select", "--method", "herding", teacher.option, teacher.value, "--soft",
+                "--spc", per_class, device_word(job), "-o", chosen, job->train);
+    if (rounded)
+        COMMAND(run, "sc-quantise", "--bits", bits, "-o", result, chosen);
+}
+
+enum { TRIALS = 3, TRIAL_STEPS = 1000, TRIAL_BATCH = 64 }; /* of sc-views --validate, and below */
+
+/* Views of the series that the teacher labels.  `tried`: by the recipe that is best for held-out
+ * series (pipelines/DECISIONS.md). */
+static void add_views(struct job *job, const char *series, size_t count, bool tried,
+                      const char *result)
+{
+    struct command_runner *run = &job->run;
+    struct teacher_words teacher = labelling_teacher(job);
+    char views[32];
+
+    snprintf(views, sizeof views, "%zu", count);
+    run->expected = tried ? TRIALS * training_seconds(job, TRIAL_STEPS, TRIAL_BATCH) : 0;
+    COMMAND(run, "sc-views", teacher.option, teacher.value, "--views", views,
+            tried ? "--validate" : command_none, tried ? job->val : command_none, device_word(job),
+            "-o", result, series);
+}
+
+/* The accuracy of a student of one way to divide --bytes on the held-out series. */
+static double try_budget(struct job *job, const struct budget *budget, size_t number)
+{
+    struct command_runner *run = &job->run;
+    const char *network = fitting_network(&job->facts), *series, *views, *table;
+    char tag[32], name[64], steps[32];
+
+    snprintf(tag, sizeof tag, "-%zu", number);
+    snprintf(name, sizeof name, "stored%s.npy", tag);
+    series = command_file(run, name);
+    snprintf(name, sizeof name, "budget%s.npy", tag);
+    views = command_file(run, name);
+    snprintf(name, sizeof name, "budget%s.tsv", tag);
+    table = command_file(run, name);
+    snprintf(steps, sizeof steps, "%d", TRIAL_STEPS);
+    choose_series(job, budget, tag, series);
+    add_views(job, series, budget->views, false, views);
+    run->expected = training_seconds(job, TRIAL_STEPS, TRIAL_BATCH);
+    COMMAND(run, "sc-eval", "--seeds=1", "--choose=last", "--steps", steps,
+            network ? "--network" : command_none, network ? network : command_none,
+            device_word(job), "-o", table, views, job->val);
+    return read_accuracy(job, table);
+}
+
+static bool same_budget(const struct budget *a, const struct budget *b)
+{
+    return a->per_class == b->per_class && a->views == b->views && a->bits == b->bits;
+}
+
+/* --bytes: takes the budget whose student recognises most of the held-out series. */
+static void choose_budget(struct job *job)
+{
+    double best = -1;
+
+    for (size_t i = 0; i < BUDGETS; i++) {
+        const struct budget *budget = &job->budgets[i];
+        bool tried = false;
+        double accuracy;
+
+        for (size_t j = 0; j < i; j++)
+            tried |= same_budget(budget, &job->budgets[j]);
+        if (tried)
+            continue;
+        accuracy = try_budget(job, budget, i + 1);
+        if (!job->run.counting)
+            cli_say("%zu series per class in %zu bits and %zu views: a student recognises %.1f %%",
+                    budget->per_class, budget->bits, budget->views, accuracy);
+        if (accuracy > best) {
+            best = accuracy;
+            take_budget(job, budget);
+        }
+    }
+}
+
+static void make_for_any_model(struct job *job)
+{
+    const char *condensed = command_file(&job->run, "condensed.npy");
+    const char *stored = job->views ? command_file(&job->run, "stored.npy") : condensed;
+    struct budget budget;
+
+    if (job->bytes && job->val)
+        choose_budget(job);
+    budget = (struct budget){job->per_class, job->views, job->stored_bits};
+    choose_series(job, &budget, "", stored);
+    if (job->views)
+        add_views(job, stored, job->views, job->val != NULL, condensed);
+}
+
+enum { UNROLLED_STEPS = 100 }; /* steps of training that one step of sc-match costs, about */
+
+/* For students that see the shapelets.  Series that are to be refined stay as they were chosen:
+ * inverting them first does not help, and hurts where classes overlap (pipelines/DECISIONS.md). */
+static void refine(struct job *job)
+{
+    struct command_runner *run = &job->run;
+    const char *chosen = command_file(run, "chosen.npy");
+    char steps[32];
+
+    snprintf(steps, sizeof steps, "%zu", job->refine);
+    synthesise(job, true, chosen);
+    run->expected =
+        training_seconds(job, job->refine * UNROLLED_STEPS, job->per_class * job->facts.classes);
+    COMMAND(run, "sc-match", "--method", "unroll", "--from", chosen, "--shapelets",
+            command_file(run, "pool.slp"), "--steps", steps,
+            job->network ? "--network" : command_none, job->network ? job->network : command_none,
+            device_word(job), "-o", command_file(run, "condensed.npy"), job->train);
+}
+
+void condense(struct job *job)
+{
+    const char *condensed = command_file(&job->run, "condensed.npy");
+
+    prepare(job);
+    if (job->students == STUDENTS_SHAPELETS)
+        find_shapelets(job);
+    if (!has_own_teacher(job))
+        train_teacher(job);
+    if (job->students == STUDENTS_ANY)
+        make_for_any_model(job);
+    else if (job->refine > 0)
+        refine(job);
+    else
+        synthesise(job, false, condensed);
+}
