@@ -170,13 +170,14 @@ long_run() {
     done
 }
 stage_runs() { test "$(cat "/proc/$stage/comm" 2>/dev/null)" = sc-teacher; }
-# It is gone within two seconds.
+# It is gone soon: within 20 seconds, for a machine that is busy.
 stage_ends() {
-    for _ in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20; do
-        stage_runs || return 0
+    left=200
+    while stage_runs; do
+        left=$((left - 1))
+        test $left -gt 0
         sleep 0.1
     done
-    return 1
 }
 test_that 'every signal that can be caught ends stage and run, and leaves nothing' '
     ulimit -c 0
@@ -208,15 +209,18 @@ test_that 'a stage dies with shapecond, and the next run removes what it left' '
     touch tmp/shapecond-run-mine/file tmp/shapecond-abcdef/file
     long_run --default-signal
     test "$(ls tmp | wc -l)" = 3
-    cp -r tmp held
+    # The run in use may write further files (a checkpoint) meanwhile: what was there must stay.
+    find tmp -type f ! -name ".*" | sort >held
     TMPDIR=$PWD/tmp shapecond -q train.npy --spc 1 --steps 1 --views 2 --no-score -o quick.npy
     test -s quick.npy
-    test "$(ls -R tmp)" = "$(ls -R held | sed "s/^held/tmp/")"
+    find tmp -type f ! -name ".*" | sort | comm -23 held - >lost
+    test ! -s lost
+    test "$(ls tmp | wc -l)" = 3
     stage_runs
     kill $job
     wait $job || true
     test "$(ls tmp | wc -l)" = 2
-    rm -r tmp/* held
+    rm -r tmp/* held lost
 '
 test_that 'names that look like options are files' '
     mkdir -p dash/-tmp
