@@ -52,8 +52,9 @@ test_that 'a program can be the teacher, and another one makes its stages again'
     program="$SC_BUILD/tests/test_guide_command teach well run/plain.tch"
     of_program="full.tsv random-2.npy random-2.tsv random-soft-2.tsv random-soft-shapelets-2.tsv sre2l-2.npy sre2l-2.tsv stored-2.npy views-2.npy views-2.tsv"
     assert_would "$of_program" TEACHER_COMMAND="$program"
-    cp -r run own
-    condense RUN=own TEACHER_COMMAND="$program" table >said 2>&1
+    cp -a run own
+    condense RUN=own TEACHER_COMMAND="$program" table >said 2>&1 || { cat said; exit 1; }
+    grep -c -e "--teacher-command" said
     test "$(grep -c -e "--teacher-command" said)" -ge 4
     cmp own/full.tsv run/full.tsv
     condense RUN=own TEACHER_COMMAND="$program" -q
