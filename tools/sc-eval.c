@@ -109,7 +109,7 @@ static struct training_cli choose_training(const struct eval_cli *opt, const str
     if (training.steps == SIZE_MAX)
         training.steps = train->views ? 2000 : 1000; /* views take longer to learn */
     if (isnan(training.rate))
-        training.rate = student_rate(training.optimiser == OPTIMISER_SGD, soft,
+        training.rate = student_rate(training.optimiser == OPTIMISER_SGD, soft, train->views > 0,
                                      train->dataset.classes, train->dataset.count);
     return training;
 }

@@ -19,10 +19,12 @@ struct loss student_loss(bool soft, double temperature)
     return (struct loss){LOSS_KL, (float)temperature, (float)(temperature * temperature)};
 }
 
-double student_rate(bool sgd, bool soft, size_t classes, size_t count)
+double student_rate(bool sgd, bool soft, bool views, size_t classes, size_t count)
 {
     double rate = sgd ? 0.01 : 0.001;
 
+    if (views && soft && !sgd)
+        return 0.005;
     if (soft && sgd && count < FEW_SERIES)
         rate = 0.003;
     return soft && classes > MANY_CLASSES ? 3 * rate : rate;

@@ -31,8 +31,9 @@ struct loss student_loss(bool soft, double temperature);
 /* The learning rate for a student of `count` series, by AdamW or SGD with momentum, that was best
  * on validation data (pipelines/DECISIONS.md).  Soft labels of many classes hardly differ from one
  * another and take larger steps; a few series take smaller ones, as the statistics of such a batch
- * leap. */
-double student_rate(bool sgd, bool soft, size_t classes, size_t count);
+ * leap.  Thousands of views are not overfitted, and larger steps learn more from them in the same
+ * time. */
+double student_rate(bool sgd, bool soft, bool views, size_t classes, size_t count);
 
 /* The network of a student for series of `length` steps: the default one where it fits, with fewer
  * blocks for series that are too short for three poolings. */

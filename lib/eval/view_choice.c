@@ -45,7 +45,8 @@ static struct error *try_student(const struct examples *training, const struct e
     if (student.train.epochs > MOST_EPOCHS)
         student.train.epochs = MOST_EPOCHS;
     student.train.optimiser = optimiser_defaults(OPTIMISER_ADAMW);
-    student.train.optimiser.rate = student_rate(false, true, training->dataset.classes, set.count);
+    student.train.optimiser.rate =
+        student_rate(false, true, true, training->dataset.classes, set.count);
     student.train.cosine = true;
     student.train.choose = TRAIN_CHOOSE_LAST;
     student.train.loss = student_loss(true, TEMPERATURE);

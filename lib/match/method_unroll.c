@@ -49,7 +49,7 @@ static double label_rate(const struct match_options *options, size_t classes)
 
 static double first_rate(const struct match_options *options, size_t classes)
 {
-    return student_rate(true, true, classes, series_count(options, classes));
+    return student_rate(true, true, false, classes, series_count(options, classes));
 }
 
 /* clang-format off */

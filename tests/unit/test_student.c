@@ -270,15 +270,19 @@ static void a_score_counts_what_was_taken_for_what(void **state)
 static void rates_follow_optimiser_labels_and_sizes(void **state)
 {
     (void)state;
-    assert_float_equal((float)student_rate(true, true, 6, 60), 0.01f, 1e-9f);
-    assert_float_equal((float)student_rate(true, true, 6, 20), 0.01f, 1e-9f);
-    assert_float_equal((float)student_rate(true, true, 6, 19), 0.003f, 1e-9f);
-    assert_float_equal((float)student_rate(true, true, 16, 160), 0.01f, 1e-9f);
-    assert_float_equal((float)student_rate(true, true, 17, 170), 0.03f, 1e-9f);
-    assert_float_equal((float)student_rate(true, false, 81, 6), 0.01f, 1e-9f);
-    assert_float_equal((float)student_rate(false, true, 6, 6), 0.001f, 1e-9f);
-    assert_float_equal((float)student_rate(false, true, 81, 810), 0.003f, 1e-9f);
-    assert_float_equal((float)student_rate(false, false, 81, 810), 0.001f, 1e-9f);
+    assert_float_equal((float)student_rate(true, true, false, 6, 60), 0.01f, 1e-9f);
+    assert_float_equal((float)student_rate(true, true, false, 6, 20), 0.01f, 1e-9f);
+    assert_float_equal((float)student_rate(true, true, false, 6, 19), 0.003f, 1e-9f);
+    assert_float_equal((float)student_rate(true, true, false, 16, 160), 0.01f, 1e-9f);
+    assert_float_equal((float)student_rate(true, true, false, 17, 170), 0.03f, 1e-9f);
+    assert_float_equal((float)student_rate(true, false, false, 81, 6), 0.01f, 1e-9f);
+    assert_float_equal((float)student_rate(false, true, false, 6, 6), 0.001f, 1e-9f);
+    assert_float_equal((float)student_rate(false, true, false, 81, 810), 0.003f, 1e-9f);
+    assert_float_equal((float)student_rate(false, false, false, 81, 810), 0.001f, 1e-9f);
+    assert_float_equal((float)student_rate(false, true, true, 6, 60), 0.005f, 1e-9f);
+    assert_float_equal((float)student_rate(false, true, true, 81, 810), 0.005f, 1e-9f);
+    assert_float_equal((float)student_rate(false, false, true, 6, 60), 0.001f, 1e-9f);
+    assert_float_equal((float)student_rate(true, true, true, 6, 60), 0.01f, 1e-9f);
 }
 
 int main(void)
