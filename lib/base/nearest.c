@@ -282,8 +282,13 @@ static size_t nearest_centre(const struct assignment *work, size_t i, const floa
     size_t best = SIZE_MAX, open = 0;
     double within = INFINITY, least = INFINITY;
 
-    for (size_t c = 0; c < work->centres->count; c++)
-        within = fmin(within, centre_range(work, &bound, i, c, products[c]).high);
+    /* Not by fmin(): GCC 12 for arm64 fails with an internal error where it makes vectors of it. */
+    for (size_t c = 0; c < work->centres->count; c++) {
+        double high = centre_range(work, &bound, i, c, products[c]).high;
+
+        if (high < within)
+            within = high;
+    }
     for (size_t c = 0; c < work->centres->count; c++) {
         double distance;
 

@@ -9,12 +9,10 @@ void info_write_tsv_heading(FILE *stream)
     fputs("file\tkind\tbytes\tcount\tchannels\tlength\tclasses\tlabels\tviews\tcontent\n", stream);
 }
 
-/* Bytes of a value of "<f4" or of "<U8", whose characters have four each. */
-static size_t value_size(const struct info_array *array)
+/* Bytes of a number of the type, such as "<f4". */
+static size_t number_size(const struct info_array *array)
 {
-    size_t size = (size_t)strtoul(array->type + 2, NULL, 10);
-
-    return array->kind == NPY_UNICODE ? 4 * size : size;
+    return (size_t)strtoul(array->type + 2, NULL, 10);
 }
 
 /* Bytes of what a model is trained on: not the headers, the names of classes and the notes. */
@@ -24,7 +22,7 @@ static size_t content(const struct info *info)
 
     for (size_t i = 0; i < info->array_count; i++)
         if (info->arrays[i].kind != NPY_UNICODE)
-            bytes += info->arrays[i].count * value_size(&info->arrays[i]);
+            bytes += info->arrays[i].count * number_size(&info->arrays[i]);
     return bytes;
 }
 

@@ -22,8 +22,9 @@
 /* Values of a buffer of rows: they stay in the second-level cache. */
 enum { BUFFER_FLOATS = 8 * 1024, MOST_ROWS = 96, TILE_ROWS = 6 };
 
-/* What the scratch is cut into: right sides of products, packed, and rows of the square. */
-enum { PANELS = 6, BUFFERS = 5 };
+/* What the scratch is cut into: right sides of products, packed, rows that are padded, and rows of
+ * the square. */
+enum { PANELS = 7, PADDED = PANELS - 1, BUFFERS = 5 };
 
 /* Rows of the square that are worked on together: whole tiles of the kernels. */
 static size_t rows_together(const struct attention_shape *shape)
@@ -124,13 +125,18 @@ static void from_square(const struct head *head, const float *square, const floa
                             NULL, add, y + head->first * stride, stride);
 }
 
-/* y += square^T x, all rows of y. */
+/* y += square^T x, all rows of y.  The product reads whole vectors, which may reach from the last
+ * row of x into another sample, that another thread writes: it gets a copy. */
 static void add_turned(const struct head *head, const float *square, const float *x,
                        size_t x_stride, float *y, size_t stride)
 {
-    cpu_kernels()->multiply_transposed(1, head->rows, square, 0, head->columns, head->steps,
-                                       x + head->first * x_stride, 0, x_stride, head->width, y,
-                                       stride);
+    size_t wide = backend_stride(head->width);
+    float *rows = head->panels[PADDED];
+
+    for (size_t i = 0; i < head->rows; i++)
+        memcpy(rows + i * wide, x + (head->first + i) * x_stride, head->width * sizeof *rows);
+    cpu_kernels()->multiply_transposed(1, head->rows, square, 0, head->columns, head->steps, rows,
+                                       0, wide, head->width, y, stride);
 }
 
 /* The weights after dropout: in another buffer, where there is any. */

@@ -82,7 +82,8 @@ struct error *build_rownorm(struct network *network, const char *module, size_t 
 struct error *build_dropout(struct network *network, double rate, size_t input,
                             size_t *output) MUST_CHECK;
 
-/* Attention of `heads` heads, with dropout of its weights.  input: Q, K and V side by side. */
+/* Attention of `heads` heads, with dropout of its weights.  input: Q, K and V side by side, whose
+ * channels the heads share equally. */
 struct error *build_attention(struct network *network, size_t heads, double rate, size_t input,
                               size_t *output) MUST_CHECK;
 

@@ -114,8 +114,6 @@ struct error *build_attention(struct network *network, size_t heads, double rate
     struct layer *layer;
     struct shape *shape;
 
-    if (in.channels != 3 * width || width % heads)
-        return error_make("network: heads=%zu do not divide width=%zu", heads, width);
     TRY(add_layer(network, &type, &out, &layer));
     add_input(network, layer, input, 0);
     shape = layer->shape;

@@ -71,8 +71,8 @@ static void draw_series(struct canvas *canvas, size_t left, size_t width, const 
         to = to > from ? to : from + 1;
         least = most = (double)values[from];
         for (size_t i = from; i < to; i++) {
-            least = fmin(least, (double)values[i]);
-            most = fmax(most, (double)values[i]);
+            least = (double)values[i] < least ? (double)values[i] : least;
+            most = (double)values[i] > most ? (double)values[i] : most;
         }
         top = dot_row(canvas, most, low, high);
         bottom = dot_row(canvas, least, low, high);
@@ -188,8 +188,8 @@ static void range_of(const double *values, size_t count, double *low, double *hi
     *low = INFINITY;
     *high = -INFINITY;
     for (size_t i = 0; i < count; i++) {
-        *low = fmin(*low, values[i]);
-        *high = fmax(*high, values[i]);
+        *low = values[i] < *low ? values[i] : *low;
+        *high = values[i] > *high ? values[i] : *high;
     }
 }
 

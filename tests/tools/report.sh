@@ -35,6 +35,12 @@ test_that 'the page loads nothing, and text from files stays text' '
     grep -qF "<div>&lt;i&gt;</div>" names.html
     grep -qF "<div class=\"n\">50.00&thinsp;%" names.html
 '
+test_that 'of each class the shares in percent are shown that are not 0 when rounded' '
+    printf "seed\\taccuracy\\n0\\t50\\nmean\\t50\\n\\ntrue\\tas:a\\tas:b\\na\\t996\\t4\\nb\\t6\\t994\\n" >shares.tsv
+    sc-report -e shares.tsv names.npy -o shares.html
+    sed -n "/<td class=\"hit\"/s/<\/th>/:/p" shares.html | sed "s/<\/td>/|/g; s/<[^>]*>//g" >got
+    printf "&lt;script&gt;x&lt;/script&gt;:100||\\na &quot;&amp;&quot; b:1|99|\\n" | diff - got
+'
 test_that 'curves, times and models are shown' '
     printf "epoch\\tloss\\tvalidation <x>\\n1\\t2\\t50\\n2\\t1\\t-\\n3\\t0.5\\t75\\n" >log.tsv
     printf "a\\tb\\t12.50\\tsc-teacher -o x\\na\\tb\\t0.01\\tsc-split -o y\\nnonsense\\n" >times.tsv
@@ -65,6 +71,10 @@ test_that 'what does not belong together is refused' '
     fails 1 "nowhere.tsv: No such file" sc-report -e x=nowhere.tsv tiny.npy -o none.html
     printf "seed\taccuracy\n0\t50\nmean\t50\n\ntrue\tas:a\tas:b\na\t1\n" >cut.tsv
     fails 1 "cut.tsv: the confusion matrix has" sc-report -e cut.tsv tiny.npy -o none.html
+    for count in -1 x nan ""; do
+        printf "seed\\taccuracy\\n0\\t50\\nmean\\t50\\n\\ntrue\\tas:a\\tas:b\\na\\t1\\t2\\nb\\t1\\t%s\\n" "$count" >bad.tsv
+        fails 1 "bad.tsv: the confusion matrix has no count in row 2" sc-report -e bad.tsv tiny.npy -o none.html
+    done
     refute test -e none.html
 '
 finish

@@ -11,6 +11,11 @@ test_that 'the examples of the manual pages run' '
     refute cmp -s features.npy everywhere.npy
 '
 sc-gen planted -n 150 --seed 5 -C 2 -o set.npy
+test_that 'a pool has 20 shapelets of each channel by default, and a series as many distances to them' '
+    sc-shapelets -q set.npy -o twenty.slp
+    test "$(pool_size twenty.slp)" = 40
+    sc-strans twenty.slp set.npy | sc-info | grep "series *<f4 *(150, 40)"
+'
 test_that 'the pool is the same for any number of threads, every instruction set, and without dropping' '
     for select in top class diverse; do
         sc-shapelets -q -k 6 --select $select --threads 1 set.npy -o one.slp

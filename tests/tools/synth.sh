@@ -105,6 +105,13 @@ test_that 'a program as teacher gives what the network that it serves gives' '
         cmp -n 2496 network.npy program.npy # all but the notes
     done
 '
+test_that 'a program is asked for the norm that --norm says' '
+    for norm in plain squared; do
+        sc-synth -q -s "$golden/synthesis.slp" -n 1 --steps 2 --norm $norm small.npy -o program.npy \
+            --teacher-command "tee asked | $program well $golden/synthesis.tch"
+        test "$(tr -d "\000" <asked | grep -ao "norm=[a-z]*" | sort -u)" = "norm=$norm"
+    done
+'
 test_that 'batches that no pipe holds go through, whatever the program says on standard error' '
     sc-synth -q -t "$golden/synthesis.tch" -s "$golden/synthesis.slp" -n 300 --steps 3 small.npy -o network.npy
     sc-synth -q -s "$golden/synthesis.slp" -n 300 --steps 3 small.npy -o program.npy \

@@ -93,6 +93,24 @@ test_that 'options of training do what they say' '
         -o t.tch 2>said
     test "$(accuracy test <said)" -ge 80
 '
+test_that 'a few series are not validated on many after every epoch' '
+    sc-gen cbf -n 3 -L 32 -o three.npy
+    teach -q three.npy -v test.npy --epochs 60 --log e.tsv -o t.tch
+    # 150 held-out series cost as much as training on 50, and 25 epochs train on 75.
+    test "$(awk "NR > 1 && \$3 != \"-\" { print \$1 }" e.tsv | tr "\n" " ")" = "25 50 60 "
+'
+# until_epoch N LOG: waits until an epoch is in the log.
+until_epoch() { until grep -q "^$1$(printf "\t")" "$2" 2>/dev/null; do sleep 0.01; done; }
+test_that 'a checkpoint is written as often as --checkpoint-every says' '
+    teach -q train.npy --epochs 1000000 --checkpoint rare --checkpoint-every 1000000 --log rare.tsv -o none &
+    until_epoch 31 rare.tsv
+    test ! -e rare
+    kill -9 $!
+    teach -q train.npy --epochs 1000000 --checkpoint often --checkpoint-every 1 --log often.tsv -o none &
+    until_epoch 2 often.tsv
+    test -s often
+    kill -9 $!
+'
 test_that 'a diverging run says so and loses nothing' '
     echo precious >kept.tch
     fails 1 "the loss is not a number in epoch" \

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+#include <zip.h>
 
 #include "base/parallel.h"
 #include "formats/import.h"
@@ -741,6 +742,80 @@ static void names_of_npy_classes_must_be_as_many_as_the_labels_say(void **state)
     free(bytes);
 }
 
+/* ---- NPZ ---- */
+
+/* Writes an NPZ file with arrays of those names, a NULL after the last; array i is (1, 2), i and 5. */
+static void write_npz(const char *path, const char *const *names)
+{
+    int failed;
+    zip_t *zip = zip_open(path, ZIP_CREATE | ZIP_TRUNCATE, &failed);
+
+    assert_non_null(zip);
+    for (size_t i = 0; names[i]; i++) {
+        const size_t shape[] = {1, 2};
+        const float values[] = {(float)i, 5};
+        char *bytes, member[32];
+        size_t size;
+        FILE *stream = open_memstream(&bytes, &size);
+
+        npy_write_data(stream, NPY_FLOAT, 4, 2, shape, values, NULL);
+        fclose(stream);
+        snprintf(member, sizeof member, "%s.npy", names[i]);
+        /* libzip frees the bytes. */
+        assert_true(zip_file_add(zip, member, zip_source_buffer(zip, bytes, size, 1), 0) >= 0);
+    }
+    assert_int_equal(zip_close(zip), 0);
+}
+
+static void the_series_of_an_npz_are_the_one_array_with_such_a_name(void **state)
+{
+    static const struct {
+        const char *names[4], *array, *expected, *message;
+    } cases[] = {
+        {{"weights", "X"}, NULL, "1x1x2|||1 5", NULL},
+        {{"data_train", "weights"}, NULL, "1x1x2|||0 5", NULL},
+        {{"X_train", "X_test"}, "X_test", "1x1x2|||1 5", NULL},
+        {{"X_train", "weights", "X_test"},
+         NULL,
+         NULL,
+         "several arrays of series: X_train, X_test; --array says which"},
+        {{"weights", "Xs"},
+         NULL,
+         NULL,
+         "no array is called X; --array says which of these are the series: weights, Xs"},
+        {{"X", "y"}, "Z", NULL, "no array is called 'Z'; there are: X, y"},
+    };
+    char path[] = "/tmp/sc-import-npz-XXXXXX";
+
+    (void)state;
+    close(mkstemp(path));
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct import_options options = {.format = "npz", .array = cases[i].array};
+        struct import *import;
+        struct error *error;
+        struct dataset dataset;
+
+        write_npz(path, cases[i].names);
+        assert_ok(import_new(&options, &import));
+        error = import_file(import, path, NULL);
+        if (!error)
+            error = import_finish(import, &dataset);
+        if (cases[i].message) {
+            assert_fails(cases[i].message, error);
+        } else {
+            char *description;
+
+            assert_ok(error);
+            description = describe(&dataset);
+            assert_string_equal(description, cases[i].expected);
+            free(description);
+            dataset_free(&dataset);
+        }
+        import_free(import);
+    }
+    unlink(path);
+}
+
 /* ---- Threads ---- */
 
 /* Text of several chunks, with an error in the last but one when asked for. */
@@ -816,6 +891,7 @@ int main(void)
         cmocka_unit_test(npy_labels_may_be_real_numbers),
         cmocka_unit_test(label_files_have_one_label_for_each_series),
         cmocka_unit_test(npy_series_that_make_no_sense_are_refused),
+        cmocka_unit_test(the_series_of_an_npz_are_the_one_array_with_such_a_name),
         cmocka_unit_test(names_of_npy_classes_must_be_as_many_as_the_labels_say),
         cmocka_unit_test(long_files_give_the_same_on_any_number_of_threads),
     };

@@ -506,6 +506,136 @@ static void dropout_is_off_unless_asked_for_and_changes_with_the_step(void **sta
     tear_down(&f);
 }
 
+/* The output of one head by the formulas of struct attention, in double precision. */
+static double attended(const struct attention *attention, const float *in, size_t sample,
+                       size_t head, size_t step, size_t i)
+{
+    const struct attention_shape *s = &attention->shape;
+    const float *q = in + step * s->input_stride + head * s->width;
+    double sum = 0, out = 0;
+
+    for (size_t t = 0; t < s->steps; t++) {
+        const float *k = in + t * s->input_stride + (s->heads + head) * s->width;
+        const float *v = k + s->heads * s->width;
+        double weight = exp(dot(q, k, s->width) / sqrt((double)s->width));
+
+        sum += weight;
+        if (!is_dropped(&attention->mask, sample, s->steps, head * s->steps + step, t))
+            out += weight * v[i] / (1 - (double)attention->mask.rate);
+    }
+    return out / sum;
+}
+
+static void attention_drops_the_weights_that_its_counters_say(void **state)
+{
+    enum { COUNT = 2, STEPS = 9, HEADS = 2, WIDTH = 4, FIRST = 3 };
+    enum { IN = STEPS * 3 * HEADS * WIDTH, OUT = STEPS * HEADS * WIDTH };
+    struct attention attention = {
+        .shape = {STEPS, HEADS, WIDTH, 3 * HEADS * WIDTH, HEADS * WIDTH, IN, IN, OUT, OUT},
+        .mask = {dropout_of(2, 0), 5, 0.4f}};
+    float *in = make_normal(COUNT * IN, 1), *out = make_normal(COUNT * OUT, 2);
+
+    (void)state;
+    attention.scratch = backend_cpu()->allocate(
+        backend_cpu()->attention_scratch(&attention.shape, COUNT) * sizeof *attention.scratch);
+    assert_non_null(attention.scratch);
+    backend_cpu()->attention_forward(&attention, FIRST, COUNT, in, out);
+    for (size_t n = 0; n < COUNT; n++)
+        for (size_t t = 0; t < STEPS; t++)
+            for (size_t i = 0; i < HEADS * WIDTH; i++)
+                assert_near(out[n * OUT + t * HEADS * WIDTH + i],
+                            attended(&attention, in + n * IN, FIRST + n, i / WIDTH, t, i % WIDTH),
+                            1e-5);
+    backend_cpu()->release(attention.scratch);
+    free(in);
+    free(out);
+}
+
+static void set_to_zero(struct fixture *f, const char *name)
+{
+    bool in_buffers;
+    const struct network_view *view = network_find(f->network, name, &in_buffers);
+
+    assert_non_null(view);
+    memset(f->parameters + view->offset, 0, view->count * sizeof *f->parameters);
+}
+
+/* Without the output of attention, what is left of dropout is that of the layers between. */
+static void dropout_is_of_the_layers_too_and_not_only_of_attention(void **state)
+{
+    struct fixture f;
+    float with[SAMPLES * 3];
+
+    (void)state;
+    set_up(&f, "transformer width=8 heads=2 ff=8 norm=layer dropout=0.4 channels=2 length=9 "
+               "classes=3");
+    set_to_zero(&f, "encoder.layers.0.self_attn.out_proj.weight");
+    set_to_zero(&f, "encoder.layers.0.self_attn.out_proj.bias");
+    memcpy(with, run_forward(&f), sizeof with);
+    f.training = false;
+    assert_memory_not_equal(with, run_forward(&f), sizeof with);
+    /* With nothing in either branch, nothing is left to drop. */
+    set_to_zero(&f, "encoder.layers.0.linear2.weight");
+    set_to_zero(&f, "encoder.layers.0.linear2.bias");
+    memcpy(with, run_forward(&f), sizeof with);
+    f.training = true;
+    assert_memory_equal(with, run_forward(&f), sizeof with);
+    tear_down(&f);
+}
+
+/* ---- Threads ---- */
+
+static unsigned spied_workers, largest_worker;
+
+static unsigned spy_workers(void)
+{
+    return spied_workers;
+}
+
+/* As a backend may do it that has as many workers as it says. */
+static void spy_run(size_t tasks, void (*body)(void *context, size_t task, unsigned worker),
+                    void *context)
+{
+    for (size_t task = 0; task < tasks; task++) {
+        unsigned worker = (unsigned)(task % spied_workers);
+
+        largest_worker = worker > largest_worker ? worker : largest_worker;
+        if (worker < 2)
+            body(context, task, worker);
+    }
+}
+
+static void a_pass_gives_no_work_to_workers_that_it_has_no_memory_for(void **state)
+{
+    struct fixture f;
+    struct network *network;
+    struct pass *pass;
+    struct backend spy = *backend_cpu();
+    struct forward forward = {.count = SAMPLES};
+    float expected[SAMPLES * 2];
+
+    (void)state;
+    set_up(&f, "cnn depth=2 width=8 channels=2 length=16 classes=2");
+    f.training = false;
+    memcpy(expected, run_forward(&f), sizeof expected);
+    spy.run = spy_run;
+    spy.workers = spy_workers;
+    spied_workers = 2;
+    assert_ok(network_new(&f.network->architecture, &spy, &network));
+    assert_ok(pass_new(network, SAMPLES, 0, &pass));
+    forward.x = f.x;
+    forward.parameters = f.parameters;
+    forward.buffers = f.buffers;
+    for (spied_workers = 1; spied_workers <= 4; spied_workers++) {
+        largest_worker = 0;
+        assert_memory_equal(pass_forward(pass, &forward), expected, sizeof expected);
+        assert_int_equal(largest_worker, spied_workers == 2 ? 1 : 0);
+    }
+    pass_free(pass);
+    network_free(network);
+    tear_down(&f);
+}
+
 /* ---- Descriptions ---- */
 
 static void descriptions_are_read_and_written_alike(void **state)
@@ -774,6 +904,9 @@ int main(void)
         cmocka_unit_test(second_order_products_are_what_finite_differences_say),
         cmocka_unit_test(dropout_drops_what_its_counters_say),
         cmocka_unit_test(dropout_is_off_unless_asked_for_and_changes_with_the_step),
+        cmocka_unit_test(attention_drops_the_weights_that_its_counters_say),
+        cmocka_unit_test(dropout_is_of_the_layers_too_and_not_only_of_attention),
+        cmocka_unit_test(a_pass_gives_no_work_to_workers_that_it_has_no_memory_for),
         cmocka_unit_test(a_gradient_of_the_embedding_goes_all_the_way_down),
         cmocka_unit_test(a_frozen_network_treats_every_series_on_its_own),
         cmocka_unit_test(statistics_of_many_pieces_are_those_of_the_whole),

@@ -260,6 +260,51 @@ static void in_order_takes_the_first_of_each_class(void **state)
     dataset_free(&dataset);
 }
 
+/* A dataset of 4 series in each group; a class may be without series. */
+static void make_groups(const size_t *counts, size_t classes, struct dataset *dataset)
+{
+    make_set(counts, classes, dataset);
+    assert_ok(dataset_add_groups(dataset));
+    for (size_t i = 0; i < dataset->count; i++)
+        dataset->groups[i] = (int32_t)(i / 4);
+}
+
+static void a_class_without_series_does_not_keep_groups_together(void **state)
+{
+    const size_t counts[] = {40, 0, 40};
+    struct split_options options = sizes_of("0.5", NULL, "0.5");
+    struct dataset dataset;
+    struct split split;
+
+    (void)state;
+    options.by_group = true;
+    make_groups(counts, 3, &dataset);
+    assert_ok(split_make(&dataset, &options, &split));
+    assert_int_equal(split.counts[SPLIT_TRAIN], 40);
+    assert_int_equal(split.counts[SPLIT_TEST], 40);
+    split_free(&split);
+    dataset_free(&dataset);
+}
+
+static void groups_with_numbers_far_above_those_of_series_are_refused(void **state)
+{
+    const size_t counts[] = {10, 10};
+    struct split_options options = sizes_of("0.5", NULL, "0.5");
+    struct dataset dataset;
+    struct split split;
+
+    (void)state;
+    options.by_group = true;
+    make_groups(counts, 2, &dataset);
+    dataset.groups[7] = 16 * 20 + 1024;
+    assert_fails("group 1344 among 20 series: groups are numbered from 0",
+                 split_make(&dataset, &options, &split));
+    dataset.groups[7]--;
+    assert_ok(split_make(&dataset, &options, &split));
+    split_free(&split);
+    dataset_free(&dataset);
+}
+
 /* Each series of a class is equally likely to be drawn. */
 static void the_draw_is_fair(void **state)
 {
@@ -294,6 +339,8 @@ int main(void)
         cmocka_unit_test(small_classes_go_to_train_first),
         cmocka_unit_test(every_series_is_in_one_part_and_in_file_order),
         cmocka_unit_test(in_order_takes_the_first_of_each_class),
+        cmocka_unit_test(a_class_without_series_does_not_keep_groups_together),
+        cmocka_unit_test(groups_with_numbers_far_above_those_of_series_are_refused),
         cmocka_unit_test(the_draw_is_fair),
     };
 
