@@ -120,6 +120,11 @@ static const struct format formats[] = {
      MAGIC("\x89HDF\r\n\x1a\n"),
      .advice = "import h5py, numpy as np; f = h5py.File('FILE'); "
                "np.savez('BASE.npz', X=f['X'][:], y=f['y'][:])"},
+    {"a MATLAB 7.3 file",
+     {0},
+     MAGIC("MATLAB 7.3 MAT-file"),
+     .advice = "import h5py, numpy as np; f = h5py.File('FILE'); "
+               "np.savez('BASE.npz', X=f['X'][:].T, y=f['y'][:].ravel())"},
     {"a MATLAB file",
      {".mat"},
      MAGIC("MATLAB 5.0 MAT-file"),
@@ -132,6 +137,10 @@ static const struct format formats[] = {
     {"a Python pickle",
      {".pkl", ".pickle"},
      MAGIC("\x80\4\x95"),
+     .advice = "import pandas as pd; pd.read_pickle('FILE').to_csv('BASE.csv', index=False)"},
+    {"a Python pickle",
+     {0},
+     MAGIC("\x80\5\x95"),
      .advice = "import pandas as pd; pd.read_pickle('FILE').to_csv('BASE.csv', index=False)"},
     {"a gzip file",
      {".gz"},

@@ -93,10 +93,10 @@ static struct error *draw_pool(FILE *stream, const unsigned char *bytes, size_t 
     struct shapelet_pool pool;
     struct error *error;
 
-    if (opt->text)
-        return error_make("--text draws datasets and tables, not pools of shapelets");
     TRY(slp_read_memory(bytes, size, &pool));
-    error = figure_pool(stream, &pool, company->over, &opt->figure);
+    error = opt->text
+                ? text_pool(stream, &pool, company->over, help_width(STDOUT_FILENO), &opt->figure)
+                : figure_pool(stream, &pool, company->over, &opt->figure);
     slp_free(&pool);
     return error;
 }

@@ -468,6 +468,16 @@ static void shapelet_panel(FILE *stream, struct svg_frame frame, const struct sh
              slp_quality_names[pool->quality], (double)shapelet->quality);
 }
 
+struct error *figure_check_pool(const struct shapelet_pool *pool, const struct dataset *real)
+{
+    for (size_t k = 0; real && k < pool->count; k++) {
+        if (pool->shapelets[k].source >= real->count || pool->classes > real->classes ||
+            pool->channels != real->channels || pool->steps != real->length)
+            return error_make("the pool was not found in this dataset");
+    }
+    return NULL;
+}
+
 struct error *figure_pool(FILE *stream, const struct shapelet_pool *pool,
                           const struct dataset *real, const struct figure_options *options)
 {
@@ -478,12 +488,10 @@ struct error *figure_pool(FILE *stream, const struct shapelet_pool *pool,
     struct svg_frame frame = {LEFT, TOP, 0, PANEL_HEIGHT, 0, 1, INFINITY, -INFINITY};
     char title[256];
 
+    TRY(figure_check_pool(pool, real));
     for (size_t k = 0; k < pool->count; k++) {
         const struct shapelet *shapelet = &pool->shapelets[k];
 
-        if (real && (shapelet->source >= real->count || pool->classes > real->classes ||
-                     pool->channels != real->channels || pool->steps != real->length))
-            return error_make("the pool was not found in this dataset");
         widen(shapelet->values, shapelet->length, &frame.low, &frame.high);
     }
     if (pool->count == 0)

@@ -39,6 +39,10 @@ struct error *figure_pool(FILE *stream, const struct shapelet_pool *pool,
                           const struct dataset *real,
                           const struct figure_options *options) MUST_CHECK;
 
+/* Refuses a dataset that the pool cannot have been found in; NULL is fine. */
+struct error *figure_check_pool(const struct shapelet_pool *pool,
+                                const struct dataset *real) MUST_CHECK;
+
 /* The first column is the horizontal axis, each other a curve. */
 struct error *figure_curves(FILE *stream, const struct table *table,
                             const struct figure_options *options) MUST_CHECK;
@@ -49,9 +53,11 @@ struct error *figure_scores(FILE *stream, const struct scores *scores, size_t co
                             const struct figure_options *options) MUST_CHECK;
 
 /* The same for a terminal of that many columns, in dots of Braille: the first series of each class,
- * and curves. */
+ * shapelets, and curves. */
 struct error *text_dataset(FILE *stream, const struct dataset *dataset, size_t width,
                            const struct figure_options *options) MUST_CHECK;
+struct error *text_pool(FILE *stream, const struct shapelet_pool *pool, const struct dataset *real,
+                        size_t width, const struct figure_options *options) MUST_CHECK;
 struct error *text_curves(FILE *stream, const struct table *table, size_t width,
                           const struct figure_options *options) MUST_CHECK;
 struct error *text_scores(FILE *stream, const struct scores *scores, size_t count,

@@ -57,11 +57,12 @@ static void put_row(FILE *stream, const struct canvas *canvas, size_t row)
 
 /* ---- Series ---- */
 
-/* Each column of dots shows the range of its steps, joined to the column before. */
-static void draw_series(struct canvas *canvas, size_t left, size_t width, const float *values,
+/* Each of the columns of dots from `left` on shows the range of its steps, joined to the column
+ * before. */
+static void draw_series(struct canvas *canvas, size_t left, size_t columns, const float *values,
                         size_t length, double low, double high)
 {
-    size_t columns = 2 * width, before = dot_row(canvas, (double)values[0], low, high);
+    size_t before = dot_row(canvas, (double)values[0], low, high);
 
     for (size_t column = 0; column < columns; column++) {
         size_t from = column * length / columns, to = (column + 1) * length / columns;
@@ -76,7 +77,7 @@ static void draw_series(struct canvas *canvas, size_t left, size_t width, const 
         }
         top = dot_row(canvas, most, low, high);
         bottom = dot_row(canvas, least, low, high);
-        set_column(canvas, 2 * left + column, before < top ? before + 1 : top,
+        set_column(canvas, left + column, before < top ? before + 1 : top,
                    before > bottom ? before - 1 : bottom);
         before = dot_row(canvas, (double)values[to - 1], low, high);
     }
@@ -110,6 +111,28 @@ static struct error *text_range(const struct dataset *dataset, size_t channel, d
     return NULL;
 }
 
+/* The canvas, with the range of its values at the left. */
+static void put_panels(FILE *stream, const struct canvas *canvas, double low, double high)
+{
+    for (size_t row = 0; row < canvas->height; row++) {
+        if (row == 0 || row == canvas->height - 1)
+            fprintf(stream, "%*.3g ", MARGIN - 1, row ? low : high);
+        else
+            fprintf(stream, "%*s", MARGIN, "");
+        put_row(stream, canvas, row);
+        fputc('\n', stream);
+    }
+}
+
+/* How many panels of a readable width fit next to each other; *width is made large enough for one. */
+static size_t fit_panels(size_t columns, size_t *width)
+{
+    *width = *width < MARGIN + LEAST_WIDTH ? MARGIN + LEAST_WIDTH : *width;
+    while (columns > 1 && (*width - MARGIN) / columns < LEAST_WIDTH)
+        columns--;
+    return columns;
+}
+
 /* The first series of a class side by side, then its name above them. */
 static struct error *text_class(FILE *stream, const struct dataset *dataset, size_t label,
                                 size_t width, size_t columns, double low, double high,
@@ -121,20 +144,13 @@ static struct error *text_class(FILE *stream, const struct dataset *dataset, siz
     TRY(canvas_new(width - MARGIN, HEIGHT, &canvas));
     for (size_t i = 0; i < dataset->count && column < columns; i++)
         if (!dataset->y || (size_t)dataset->y[i] == label)
-            draw_series(&canvas, column++ * (panel + GAP), panel,
+            draw_series(&canvas, 2 * column++ * (panel + GAP), 2 * panel,
                         dataset_series(dataset, i, channel), dataset->length, low, high);
     if (dataset->names)
         fprintf(stream, "%s\n", dataset->names[label]);
     else
         fprintf(stream, "class %zu\n", label);
-    for (size_t row = 0; row < HEIGHT; row++) {
-        if (row == 0 || row == HEIGHT - 1)
-            fprintf(stream, "%*.3g ", MARGIN - 1, row ? low : high);
-        else
-            fprintf(stream, "%*s", MARGIN, "");
-        put_row(stream, &canvas, row);
-        fputc('\n', stream);
-    }
+    put_panels(stream, &canvas, low, high);
     free(canvas.dots);
     return NULL;
 }
@@ -165,9 +181,7 @@ struct error *text_dataset(FILE *stream, const struct dataset *dataset, size_t w
 
     if (options->channel >= dataset->channels)
         return error_make("channel %zu of a dataset of %zu", options->channel, dataset->channels);
-    width = width < MARGIN + LEAST_WIDTH ? MARGIN + LEAST_WIDTH : width;
-    while (columns > 1 && (width - MARGIN) / columns < LEAST_WIDTH)
-        columns--;
+    columns = fit_panels(columns, &width);
     TRY(text_range(dataset, options->channel, &low, &high));
     fprintf(stream, "%zu series, %zu classes", dataset->count, classes);
     if (dataset->channels > 1)
@@ -178,6 +192,101 @@ struct error *text_dataset(FILE *stream, const struct dataset *dataset, size_t w
     fprintf(stream, "%*s%zu steps\n", MARGIN, "", dataset->length);
     if (shown < classes)
         fprintf(stream, "the first %zu of %zu classes\n", shown, classes);
+    return NULL;
+}
+
+/* ---- Shapelets ---- */
+
+/* Prints the text in exactly that many columns of the terminal: cut, or with blanks after it. */
+static void put_cell(FILE *stream, const char *text, size_t width)
+{
+    size_t done = 0;
+
+    /* Bytes that continue a character of UTF-8 take no column. */
+    for (; *text && (done < width || (*text & 0xc0) == 0x80); text++) {
+        fputc(*text, stream);
+        done += (*text & 0xc0) != 0x80;
+    }
+    fprintf(stream, "%*s", (int)(width - done), "");
+}
+
+/* "pulse, channel 1, gain 0.92": what is above a shapelet. */
+static void put_caption(FILE *stream, const struct shapelet_pool *pool, size_t index,
+                        const struct dataset *real, size_t width)
+{
+    const struct shapelet *shapelet = &pool->shapelets[index];
+    char text[256] = "", channel[32] = "", quality[64];
+    size_t room;
+
+    if (shapelet->label >= 0 && real && real->names)
+        snprintf(text, sizeof text, "%s", real->names[shapelet->label]);
+    else if (shapelet->label >= 0)
+        snprintf(text, sizeof text, "class %d", (int)shapelet->label);
+    if (pool->channels > 1)
+        snprintf(channel, sizeof channel, " ch %u", shapelet->channel);
+    snprintf(quality, sizeof quality, "%s %s %.2g", channel, slp_quality_names[pool->quality],
+             (double)shapelet->quality);
+    room = strlen(quality) < width ? width - strlen(quality) : 0;
+    put_cell(stream, text, room);
+    put_cell(stream, quality, width - room);
+}
+
+/* A row of panels: the shapelets from `first` on, each at its place in time. */
+static struct error *text_shapelets(FILE *stream, const struct shapelet_pool *pool, size_t first,
+                                    size_t columns, const struct dataset *real, size_t width,
+                                    double low, double high)
+{
+    size_t panel = (width - MARGIN - GAP * (columns - 1)) / columns;
+    struct canvas canvas;
+
+    TRY(canvas_new(width - MARGIN, HEIGHT, &canvas));
+    fprintf(stream, "%*s", MARGIN, "");
+    for (size_t k = 0; k < columns && first + k < pool->count; k++) {
+        const struct shapelet *shapelet = &pool->shapelets[first + k];
+        size_t from = (size_t)shapelet->start * 2 * panel / pool->steps;
+        size_t to = ((size_t)shapelet->start + shapelet->length) * 2 * panel / pool->steps;
+
+        draw_series(&canvas, 2 * k * (panel + GAP) + from, to > from ? to - from : 1,
+                    shapelet->values, shapelet->length, low, high);
+        if (k)
+            fprintf(stream, "%*s", GAP, "");
+        put_caption(stream, pool, first + k, real, panel);
+    }
+    fputc('\n', stream);
+    put_panels(stream, &canvas, low, high);
+    free(canvas.dots);
+    return NULL;
+}
+
+struct error *text_pool(FILE *stream, const struct shapelet_pool *pool, const struct dataset *real,
+                        size_t width, const struct figure_options *options)
+{
+    size_t columns = pool->count < options->columns ? pool->count : options->columns;
+    size_t shown;
+    double low = INFINITY, high = -INFINITY;
+
+    if (pool->count == 0)
+        return error_make("the pool is empty");
+    TRY(figure_check_pool(pool, real));
+    for (size_t k = 0; k < pool->count; k++) {
+        const struct shapelet *shapelet = &pool->shapelets[k];
+
+        for (size_t i = 0; i < shapelet->length; i++) {
+            low = fmin(low, (double)shapelet->values[i]);
+            high = fmax(high, (double)shapelet->values[i]);
+        }
+    }
+    if (!(high > low))
+        low -= 1, high += 1;
+    columns = fit_panels(columns, &width);
+    shown = pool->count < columns * options->rows ? pool->count : columns * options->rows;
+    fprintf(stream, "%zu shapelets", pool->count);
+    if (shown < pool->count)
+        fprintf(stream, ", the first %zu of them", shown);
+    fputs(", each at its place in time\n", stream);
+    for (size_t first = 0; first < shown; first += columns)
+        TRY(text_shapelets(stream, pool, first, columns, real, width, low, high));
+    fprintf(stream, "%*s%zu steps\n", MARGIN, "", pool->steps);
     return NULL;
 }
 

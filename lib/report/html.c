@@ -68,12 +68,23 @@ static void point(FILE *stream, const struct html_scale *scale, double step, dou
     number(stream, at_value(scale, value));
 }
 
-void html_curve(FILE *stream, const struct html_scale *scale, const char *css, const float *values,
-                size_t first, size_t count)
+void html_scale(FILE *stream, const struct html_scale *scale)
+{
+    fprintf(stream, " data-s=\"%zu %.6g %.6g\"", scale->steps, scale->low, scale->high);
+}
+
+void html_curve(FILE *stream, const struct html_scale *scale, const char *css, const char *name,
+                const float *values, size_t first, size_t count)
 {
     size_t columns = count > 2 * MOST_COLUMNS ? MOST_COLUMNS : count;
 
-    fprintf(stream, "<path class=\"%s\" d=\"", css);
+    fprintf(stream, "<path class=\"%s\"", css);
+    if (name) {
+        fputs(" data-n=\"", stream);
+        html_text(stream, name);
+        fputc('"', stream);
+    }
+    fputs(" d=\"", stream);
     if (columns == count) {
         for (size_t i = 0; i < count; i++)
             point(stream, scale, (double)(first + i), (double)values[i], i ? 'L' : 'M');

@@ -16,10 +16,14 @@ struct html_scale {
     double low, high;
 };
 
-/* <path> of a series, with that class attribute.  A long one is drawn by the range of its values
- * in each of some columns. */
-void html_curve(FILE *stream, const struct html_scale *scale, const char *css, const float *values,
-                size_t first, size_t count);
+/* Writes the attribute by which the page's script turns places in an <svg> of that scale back into
+ * steps and values. */
+void html_scale(FILE *stream, const struct html_scale *scale);
+
+/* <path> of a series, with that class attribute and what the script calls it, or NULL.  A long one
+ * is drawn by the range of its values in each of some columns. */
+void html_curve(FILE *stream, const struct html_scale *scale, const char *css, const char *name,
+                const float *values, size_t first, size_t count);
 
 /* <path> of the area between two series. */
 void html_band(FILE *stream, const struct html_scale *scale, const char *css, const float *low,

@@ -15,6 +15,7 @@ enum {
     MOST_CLASSES = 40,  /* that are drawn */
     MOST_PANELS = 7,    /* condensed series of a class, one channel */
     MOST_CHANNELS = 12, /* that are drawn */
+    MOST_IN_ROW = 6,    /* channels next to each other */
     MOST_CURVES = 5,    /* condensed series in a panel of a channel */
     MOST_BEHIND = 14,   /* real series behind them */
     MOST_SHAPELETS = 24,
@@ -73,12 +74,25 @@ static bool next_of_class(const struct dataset *dataset, size_t label, size_t *i
     return *index < dataset->count;
 }
 
-static void open_panel(FILE *stream, size_t label)
+/* Opens a panel in the colour of the class; what it shows, for those who cannot see it, ends with the
+ * name of the class. */
+static void open_panel(FILE *stream, const struct page *page, size_t label, const char *what,
+                       const struct html_scale *scale)
 {
     fprintf(stream,
             "<div class=\"panel\"><svg class=\"k%zu\" viewBox=\"0 0 100 100\" "
-            "preserveAspectRatio=\"none\" role=\"img\">",
-            label % COLOURS);
+            "preserveAspectRatio=\"none\" role=\"img\" aria-label=\"%s of ",
+            label % COLOURS, what);
+    class_name(stream, page, label);
+    fputc('"', stream);
+    html_scale(stream, scale);
+    fputc('>', stream);
+}
+
+/* Opens a grid of panels: up to that many in a row, fewer where they would be too narrow. */
+static void open_panels(FILE *stream, size_t columns)
+{
+    fprintf(stream, "<div class=\"panels\" style=\"--n:%zu\">", columns ? columns : 1);
 }
 
 static void close_panel(FILE *stream)
@@ -94,7 +108,7 @@ static void draw_spread(FILE *stream, const struct dataset *dataset, size_t coun
 
     for (size_t i = 0; next_of_class(dataset, label, &i); i++) {
         if (seen++ % stride == 0)
-            html_curve(stream, scale, "real", dataset_series(dataset, i, channel), 0,
+            html_curve(stream, scale, "real", NULL, dataset_series(dataset, i, channel), 0,
                        dataset->length);
     }
 }
@@ -204,7 +218,9 @@ static struct error *write_classes(FILE *stream, const struct page *page)
                      : "<th>condensed</th><th></th></tr></thead>",
           stream);
     for (size_t v = 0; v < classes && v < MOST_CLASSES; v++) {
-        fputs("<tr><td>", stream);
+        fprintf(stream, "<tr data-c=\"%zu\"><td title=\"", v);
+        class_name(stream, page, v);
+        fputs("\">", stream);
         class_name(stream, page, v);
         fputs("</td>", stream);
         if (page->real) {
@@ -257,17 +273,27 @@ static void draw_single_channel(FILE *stream, const struct gallery *gallery, siz
 {
     const struct page *page = gallery->page;
     size_t panels = 0;
+    char name[64];
 
+    open_panels(stream, MOST_PANELS);
     for (size_t i = 0; panels < MOST_PANELS && next_of_class(page->condensed, label, &i);
          i++, panels++) {
-        open_panel(stream, label);
-        if (page->real)
+        snprintf(name, sizeof name, "series %zu", i);
+        open_panel(stream, page, label, name, &gallery->scales[0]);
+        /* The real series are the same in all panels of the class. */
+        if (page->real && panels == 0) {
+            fprintf(stream, "<g id=\"real%zu\">", label);
             draw_spread(stream, page->real, gallery->real_counts[label], label, 0,
                         &gallery->scales[0], MOST_BEHIND);
-        html_curve(stream, &gallery->scales[0], "own", dataset_series(page->condensed, i, 0), 0,
-                   page->condensed->length);
+            fputs("</g>", stream);
+        } else if (page->real) {
+            fprintf(stream, "<use href=\"#real%zu\"/>", label);
+        }
+        html_curve(stream, &gallery->scales[0], "own", name, dataset_series(page->condensed, i, 0),
+                   0, page->condensed->length);
         close_panel(stream);
     }
+    fputs("</div>", stream);
 }
 
 /* At each step, where the middle 80 % of the real series of the class are, and the median. */
@@ -292,23 +318,31 @@ static void draw_channels(FILE *stream, const struct gallery *gallery, size_t la
 {
     const struct page *page = gallery->page;
     const size_t channels = page->condensed->channels;
+    const size_t shown = channels < MOST_CHANNELS ? channels : MOST_CHANNELS;
+    const size_t rows = (shown + MOST_IN_ROW - 1) / MOST_IN_ROW;
+    char name[64];
 
-    for (size_t c = 0; c < channels && c < MOST_CHANNELS; c++) {
+    open_panels(stream, (shown + rows - 1) / rows);
+    for (size_t c = 0; c < shown; c++) {
         size_t curves = 0;
 
-        open_panel(stream, label);
+        snprintf(name, sizeof name, "channel %zu", c);
+        open_panel(stream, page, label, name, &gallery->scales[c]);
         if (page->real && gallery->real_counts[label]) {
             find_band(gallery, label, c);
             html_band(stream, &gallery->scales[c], "band", gallery->low, gallery->high);
-            html_curve(stream, &gallery->scales[c], "middle", gallery->middle, 0,
-                       page->real->length);
+            html_curve(stream, &gallery->scales[c], "middle", "median of the real series",
+                       gallery->middle, 0, page->real->length);
         }
         for (size_t i = 0; curves < MOST_CURVES && next_of_class(page->condensed, label, &i);
-             i++, curves++)
-            html_curve(stream, &gallery->scales[c], "own", dataset_series(page->condensed, i, c), 0,
-                       page->condensed->length);
+             i++, curves++) {
+            snprintf(name, sizeof name, "series %zu, channel %zu", i, c);
+            html_curve(stream, &gallery->scales[c], "own", name,
+                       dataset_series(page->condensed, i, c), 0, page->condensed->length);
+        }
         fprintf(stream, "</svg><small>channel %zu</small></div>", c);
     }
+    fputs("</div>", stream);
 }
 
 static void write_gallery(FILE *stream, const struct gallery *gallery)
@@ -327,6 +361,8 @@ static void write_gallery(FILE *stream, const struct gallery *gallery)
               stream);
     else
         fputs("The first series of each class.", stream);
+    fputs(single ? " One scale for all classes." : " Each channel has one scale for all classes.",
+          stream);
     if (condensed->channels > MOST_CHANNELS)
         fprintf(stream, " The first %d of %zu channels are drawn.", MOST_CHANNELS,
                 condensed->channels);
@@ -335,12 +371,12 @@ static void write_gallery(FILE *stream, const struct gallery *gallery)
     for (size_t v = 0; v < condensed->classes && v < MOST_CLASSES; v++) {
         fprintf(stream, "<div class=\"class\" data-c=\"%zu\"><div><b>", v);
         class_name(stream, page, v);
-        fputs("</b></div><div class=\"panels\">", stream);
+        fputs("</b></div>", stream);
         if (single)
             draw_single_channel(stream, gallery, v);
         else
             draw_channels(stream, gallery, v);
-        fputs("</div></div>\n", stream);
+        fputs("</div>\n", stream);
     }
 }
 
@@ -390,8 +426,24 @@ static const float *source_of(const struct page *page, const struct shapelet *sh
                : NULL;
 }
 
-static void draw_shapelet(FILE *stream, const struct page *page, const struct shapelet *shapelet)
+/* "shapelet 3 of bell": which series it is from, and how near a series must come to have it. */
+static void shapelet_title(FILE *stream, const struct page *page, size_t index)
 {
+    const struct shapelet *shapelet = &page->pool->shapelets[index];
+
+    fprintf(stream, "shapelet %zu", index);
+    if (shapelet->label >= 0 && (size_t)shapelet->label < page->condensed->classes) {
+        fputs(" of ", stream);
+        class_name(stream, page, (size_t)shapelet->label);
+    }
+    fprintf(stream, ", from series %llu\n%s %.3g at the distance %.3g",
+            (unsigned long long)shapelet->source, slp_quality_names[page->pool->quality],
+            (double)shapelet->quality, (double)shapelet->threshold);
+}
+
+static void draw_shapelet(FILE *stream, const struct page *page, size_t index)
+{
+    const struct shapelet *shapelet = &page->pool->shapelets[index];
     const float *source = source_of(page, shapelet);
     const float *values = source ? source : shapelet->values;
     size_t count = source ? page->pool->steps : shapelet->length;
@@ -405,10 +457,21 @@ static void draw_shapelet(FILE *stream, const struct page *page, const struct sh
     margin = fmax(0.1 * (scale.high - scale.low), 1e-6);
     scale.low -= margin;
     scale.high += margin;
-    open_panel(stream, shapelet->label < 0 ? 7 : (size_t)shapelet->label);
+    fputs("<div class=\"panel\"", stream);
+    if (shapelet->label >= 0)
+        fprintf(stream, " data-c=\"%d\"", (int)shapelet->label);
+    fprintf(stream,
+            "><svg class=\"k%zu\" viewBox=\"0 0 100 100\" preserveAspectRatio=\"none\" "
+            "role=\"img\" aria-label=\"shapelet %zu\" data-t=\"",
+            shapelet->label < 0 ? 7 : (size_t)shapelet->label % COLOURS, index);
+    shapelet_title(stream, page, index);
+    fputc('"', stream);
+    html_scale(stream, &scale);
+    fputc('>', stream);
     if (source)
-        html_curve(stream, &scale, "middle", source, 0, page->pool->steps);
-    html_curve(stream, &scale, "part", shapelet->values, shapelet->start, shapelet->length);
+        html_curve(stream, &scale, "middle", "its series", source, 0, page->pool->steps);
+    html_curve(stream, &scale, "part", "the shapelet", shapelet->values, shapelet->start,
+               shapelet->length);
     fputs("</svg><small>", stream);
     if (shapelet->label >= 0 && (size_t)shapelet->label < page->condensed->classes)
         class_name(stream, page, (size_t)shapelet->label);
@@ -426,10 +489,12 @@ static void write_shapelets(FILE *stream, const struct page *page)
 
     fprintf(stream,
             "<h2>Shapelets</h2>\n<p>Short pieces of series whose presence tells classes apart"
-            "%s: %zu of %zu, each where it was found.</p>\n<div class=\"panels\">",
+            "%s: %zu of %zu, each where it was found.</p>\n",
             page->searched ? ", on the series that they were cut out of" : "", shown, pool->count);
+    write_chips(stream, page);
+    open_panels(stream, 8);
     for (size_t i = 0; i < shown; i++)
-        draw_shapelet(stream, page, &pool->shapelets[i]);
+        draw_shapelet(stream, page, i);
     fputs("</div>\n", stream);
 }
 
@@ -501,16 +566,22 @@ static void write_matrix_row(FILE *stream, const struct page *page, const struct
 
     for (size_t column = 0; column < scores->classes; column++)
         total += scores->confusion[row * scores->classes + column];
-    fputs("<tr><th>", stream);
+    fprintf(stream, "<tr data-c=\"%zu\"><th title=\"", row);
+    class_name(stream, page, row);
+    fputs("\">", stream);
     class_name(stream, page, row);
     fputs("</th>", stream);
     for (size_t column = 0; column < scores->classes; column++) {
         double share = total > 0 ? scores->confusion[row * scores->classes + column] / total : 0;
 
-        fprintf(stream, "<td class=\"%s\" style=\"--s:%.3f\">", row == column ? "hit" : "miss",
+        fprintf(stream, "<td class=\"%s\" style=\"--s:%.3f\"", row == column ? "hit" : "miss",
                 share > 0 ? 0.12 + 0.78 * share : 0);
-        if (share >= 0.005)
-            fprintf(stream, "%.0f", 100 * share);
+        if (share > 0)
+            fprintf(stream, " data-n=\"%.4g of %.6g\"",
+                    scores->confusion[row * scores->classes + column], total);
+        fputc('>', stream);
+        if (share > 0)
+            fprintf(stream, share < 0.005 ? "&lt;1" : "%.0f", 100 * share);
         fputs("</td>", stream);
     }
     fputs("</tr>\n", stream);
@@ -559,7 +630,9 @@ static void draw_points(FILE *stream, const struct page *page, const struct clou
             high[k] = fmax(high[k], cloud->points[i][k]);
         }
     }
-    fputs("<svg class=\"points\" viewBox=\"0 0 200 150\" role=\"img\">", stream);
+    fputs("<svg class=\"points\" viewBox=\"0 0 200 150\" role=\"img\" "
+          "aria-label=\"real and condensed series as points\">",
+          stream);
     for (size_t i = 0; i < total; i++) {
         bool real = i < cloud->count;
         size_t label =
@@ -569,13 +642,16 @@ static void draw_points(FILE *stream, const struct page *page, const struct clou
 
         if (real)
             fprintf(stream,
-                    "<circle class=\"k%zu\" data-c=\"%zu\" cx=\"%.1f\" cy=\"%.1f\" r=\"%.1f\"/>",
-                    label % COLOURS, label, x, y, cloud->count > 400 ? 0.9 : 1.4);
+                    "<circle class=\"k%zu\" data-c=\"%zu\" data-n=\"%zu\" cx=\"%.1f\" cy=\"%.1f\" "
+                    "r=\"%.1f\"/>",
+                    label % COLOURS, label, cloud->indices[i], x, y,
+                    cloud->count > 400 ? 0.9 : 1.4);
         else
             fprintf(stream,
-                    "<rect class=\"k%zu\" data-c=\"%zu\" x=\"%.1f\" y=\"%.1f\" width=\"3.2\" "
+                    "<rect class=\"k%zu\" data-c=\"%zu\" data-n=\"%zu\" x=\"%.1f\" y=\"%.1f\" "
+                    "width=\"3.2\" "
                     "height=\"3.2\" rx=\".5\"/>",
-                    label % COLOURS, label, x - 1.6, y - 1.6);
+                    label % COLOURS, label, i - cloud->count, x - 1.6, y - 1.6);
     }
     fputs("</svg>\n", stream);
 }
@@ -727,6 +803,9 @@ struct error *page_write(FILE *stream, const struct page *page)
         TRY(write_times(stream, page->times, page->times_size));
     write_python(stream, page);
     write_provenance(stream, page);
-    fprintf(stream, "</main><script>%s</script></body></html>\n", report_script);
+    fputs("</main><script>", stream);
+    for (const char *const *line = report_script; *line; line++)
+        fputs(*line, stream);
+    fputs("</script></body></html>\n", stream);
     return NULL;
 }

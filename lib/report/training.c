@@ -26,6 +26,25 @@ static bool column_range(const double *values, size_t rows, double *last, struct
     return low <= high;
 }
 
+/* The numbers at the ends of the horizontal axis, if the rows are evenly spaced on it: then the page's
+ * script can name the one under the cursor. */
+static void write_axis(FILE *stream, const struct table *table)
+{
+    const double first = table->values[0], last = table->values[table->rows - 1];
+
+    for (size_t i = 0; i < table->rows; i++) {
+        double even = table->rows > 1
+                          ? first + (last - first) * (double)i / (double)(table->rows - 1)
+                          : first;
+
+        if (!(fabs(table->values[i] - even) <= 1e-6 * fmax(1, fabs(even))))
+            return;
+    }
+    fprintf(stream, " data-x=\"%.6g %.6g ", first, last);
+    html_text(stream, table->names[0]);
+    fputc('"', stream);
+}
+
 static struct error *write_curve(FILE *stream, const struct report_curve *curve, size_t column)
 {
     const struct table *table = &curve->table;
@@ -41,9 +60,14 @@ static struct error *write_curve(FILE *stream, const struct report_curve *curve,
             drawn[i] = (float)(isfinite(values[i]) ? values[i] : i ? (double)drawn[i - 1] : last);
         fprintf(stream,
                 "<div class=\"panel\"><svg class=\"k%zu tall\" viewBox=\"0 0 100 100\" "
-                "preserveAspectRatio=\"none\" role=\"img\">",
+                "preserveAspectRatio=\"none\" role=\"img\" aria-label=\"",
                 (column - 1) % 8);
-        html_curve(stream, &scale, "own", drawn, 0, table->rows);
+        html_text(stream, table->names[column]);
+        fputc('"', stream);
+        html_scale(stream, &scale);
+        write_axis(stream, table);
+        fputc('>', stream);
+        html_curve(stream, &scale, "own", table->names[column], drawn, 0, table->rows);
         fputs("</svg><small>", stream);
         html_text(stream, curve->name);
         fputs(": ", stream);
@@ -73,8 +97,36 @@ struct error *write_curves(FILE *stream, const struct report_curve *curves, size
 struct stage {
     const char *command; /* within the log */
     int length;          /* of its program */
+    const char *output;  /* the file that it wrote, without its folder; NULL: not known */
+    int output_length;
     double seconds;
 };
+
+static int word_length(const char *word, const char *end)
+{
+    int length = 0;
+
+    while (word + length < end && word[length] != ' ')
+        length++;
+    return length;
+}
+
+/* A program that ran twice is told apart by what it wrote. */
+static void find_output(struct stage *stage, const char *end)
+{
+    const char *option =
+        memmem(stage->command, (size_t)(end - stage->command), " -o ", strlen(" -o "));
+
+    stage->output = option ? option + strlen(" -o ") : NULL;
+    if (!option)
+        return;
+    stage->output_length = word_length(stage->output, end);
+    for (const char *slash;
+         (slash = memchr(stage->output, '/', (size_t)stage->output_length)) != NULL;) {
+        stage->output_length -= (int)(slash + 1 - stage->output);
+        stage->output = slash + 1;
+    }
+}
 
 /* The third field and the first word of the fourth. */
 static bool parse_stage(const char *line, const char *end, struct stage *stage)
@@ -90,9 +142,8 @@ static bool parse_stage(const char *line, const char *end, struct stage *stage)
         !(stage->seconds >= 0))
         return false;
     stage->command++;
-    for (stage->length = 0;
-         stage->command + stage->length < end && stage->command[stage->length] != ' ';)
-        stage->length++;
+    stage->length = word_length(stage->command, end);
+    find_output(stage, end);
     return true;
 }
 
@@ -136,13 +187,16 @@ struct error *write_times(FILE *stream, const char *log, size_t size)
         most = fmax(most, stages[i].seconds);
     }
     fprintf(stream,
-            "<h2>Time</h2>\n<p>The stages that took longest, of %.0f seconds in all.</p>\n"
+            "<h2>Time</h2>\n<p>The longest stages, in the order in which they ran; %.0f seconds in "
+            "all.</p>\n"
             "<div class=\"scores\">",
             total);
     for (size_t i = 0; i < count; i++) {
-        char name[64];
+        char name[256];
 
-        snprintf(name, sizeof name, "%.*s", stages[i].length, stages[i].command);
+        snprintf(name, sizeof name, "%.*s%s%.*s", stages[i].length, stages[i].command,
+                 stages[i].output ? ": " : "", stages[i].output ? stages[i].output_length : 0,
+                 stages[i].output ? stages[i].output : "");
         if (stages[i].seconds < 0.01 * total)
             others += stages[i].seconds;
         else

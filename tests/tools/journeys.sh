@@ -125,6 +125,12 @@ test_that '14: files of others are recognised' '
     refused "pd.read_feather(" sc-import table.feather
     printf "\211HDF\r\n\032\n" >table.h5
     refused "h5py.File('"'table.h5'"')" sc-import table.h5
+    printf "MATLAB 7.3 MAT-file, Platform" >table.mat
+    refused "h5py.File('"'table.mat'"'); np.savez('"'table.npz', X=f['X'][:].T"'" sc-import table.mat
+    printf "MATLAB 5.0 MAT-file, Platform" >table.mat
+    refused "scipy.io.loadmat(" sc-import table.mat
+    printf "\200\005\225\001" >pickled
+    refused "pd.read_pickle('"'pickled'"')" sc-import pickled
     gzip -c header.csv >header.csv.gz
     refused "a gzip file" sc-import header.csv.gz
 '

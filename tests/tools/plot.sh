@@ -77,7 +77,23 @@ test_that 'a terminal shows series and curves in dots of Braille' '
     printf "x\\ty\\n1\\t5\\n2\\t7\\n" | sc-plot --text >curve.txt
     test "$(dots curve.txt)" = 2
     grep -q "x from 1 to 2" curve.txt
-    fails 1 "not pools" sc-plot --text pool.slp
+'
+test_that 'a terminal shows shapelets at their places in time' '
+    sc-gen two-patterns -n 40 -o searched.npy
+    sc-shapelets -q -k 5 searched.npy -o found.slp
+    sc-plot --text found.slp >found.txt
+    head -n 1 found.txt | grep -qx "5 shapelets, each at its place in time"
+    grep -q "class [0-3] .*gain 0\.[0-9]" found.txt
+    test "$(sed "s/⠀//g" found.txt | grep -c "$(printf "\342")")" = 8
+    sc-plot --text --over searched.npy found.slp | grep -qE " (uu|ud|du|dd) .*gain"
+    sc-plot --text -c 2 -r 1 found.slp | head -n 1 | grep -q "5 shapelets, the first 2 of them"
+    # The dots of a panel lie where the shapelet was cut out.
+    start=$(sc-info found.slp | awk "\$1 == \"0\" { print \$3 }")
+    sc-plot --text -c 1 -r 1 found.slp | sed -n 3,6p | LC_ALL=C awk -v start="$start" "
+        { for (n = 0; substr(\$0, 11 + 3 * n, 3) == \"⠀\"; n++); if (NR == 1 || n < least) least = n }
+        END { exit least != int(int(start * 140 / 128) / 2) }"
+    sc-gen two-patterns -n 40 -L 64 -o other.npy
+    fails 1 "was not found in this dataset" sc-plot --text --over other.npy found.slp
 '
 test_that 'the picture is well-formed XML whatever the names hold' '
     sc-plot --title "a < b & \"c\" > d" -o odd.svg set.npy

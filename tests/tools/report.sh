@@ -48,8 +48,8 @@ test_that 'curves, times and models are shown' '
         --name other.npz tiny.npy -o more.html
     grep -qF "the &lt;teacher&gt;: loss by epoch<br>0.5 at the end, from 0.5 to 2<" more.html
     grep -qF "validation &lt;x&gt; by epoch<br>75 at the end, from 50 to 75<" more.html
-    grep -qF "<div>sc-teacher</div>" more.html
-    grep -qF "of 13 seconds in all" more.html
+    grep -qF "<div>sc-teacher: x</div>" more.html
+    grep -qF "they ran; 13 seconds in all" more.html
     test "$(grep -o "class=\"model\"" more.html | wc -l)" = 2
     grep -qF "np.load(&quot;other.npz&quot;)" more.html
     printf "x\\n" >none.tsv
@@ -63,6 +63,62 @@ test_that 'the tags of the page are balanced' '
         test "$(grep -oE "<$tag[ >]" tiny.html | wc -l)" = "$(grep -o "</$tag>" tiny.html | wc -l)" || { echo "$tag"; exit 1; }
     done
 '
+# Chromium runs the page with a script after it that points at things and writes down what the page says then.
+browser=$(command -v chromium || command -v chromium-browser || command -v google-chrome) || browser=
+name='in a browser: what is pointed at is named, with its value; a class that is picked stays; no errors'
+cat >pointer.js <<'EOF'
+<pre id="said"></pre><script>
+function say(text) { document.getElementById('said').textContent += text.replace(/\n/g, ' | ') + '\n' }
+function note(item, x, y) {
+    var box = item.getBoundingClientRect(), tip = document.getElementById('tip')
+    item.dispatchEvent(new PointerEvent('pointermove', { bubbles: true, clientX: box.left + x * box.width, clientY: box.top + y * box.height }))
+    return tip.hidden ? 'nothing' : tip.textContent
+}
+function first(what) { return document.querySelector(what) }
+function faded() { return document.querySelectorAll('.dim').length + ' of ' + document.querySelectorAll('[data-c]:not(button)').length }
+say('width ' + (document.documentElement.scrollWidth <= innerWidth ? 'fits' : document.documentElement.scrollWidth + ' of ' + innerWidth))
+say('curve: ' + note(first('.class svg'), 0.5, 0.5))
+say('end: ' + note(first('.class svg'), 1, 0))
+say('shapelet: ' + note(first('svg[data-t]'), 0.5, 0.5))
+say('point: ' + note(first('.points rect'), 0.5, 0.5))
+say('cell: ' + note(first('.matrix td.hit[data-n]'), 0.5, 0.5))
+say('heading: ' + note(first('h1'), 0.5, 0.5))
+first('.chips button[data-c="1"]').click()
+say('picked: ' + faded() + ', ' + first('.class[data-c="1"]').classList.contains('dim') + ', ' + first('.class[data-c="0"]').classList.contains('dim'))
+document.dispatchEvent(new KeyboardEvent('keydown', { key: 'Escape' }))
+say('all: ' + faded())
+</script>
+EOF
+browse() { # browse PAGE WIDTH: said has what the script wrote, console what the browser complained about
+    { cat "$1"; cat pointer.js; } >pointed.html
+    timeout 100 "$browser" --headless=new --no-sandbox --disable-gpu --user-data-dir="$PWD/browser" --window-size="$2,900" \
+        --enable-logging=stderr --dump-dom "file://$PWD/pointed.html" >dom.html 2>browser.log || return 1
+    sed -n "/<pre id=\"said\">/,/<\/pre>/p" dom.html | sed "s/<pre id=\"said\">//; s/<\/pre>.*//" >said
+    if grep -E "CONSOLE|Uncaught|Refused to" browser.log; then return 1; fi
+}
+if [ -n "$browser" ] && { echo "<p>x" >x.html; timeout 100 "$browser" --headless=new --no-sandbox --disable-gpu \
+    --user-data-dir="$PWD/browser" --dump-dom "file://$PWD/x.html" 2>/dev/null | grep -q "<p>x"; }; then
+    test_that "$name" '
+        for width in 1280 390; do
+            browse tiny.html "$width" || { cat browser.log; exit 1; }
+            grep -qx "width fits" said || { cat said; exit 1; }
+            grep -qE "^curve: series 0, step 3[12]: -?[0-9.]+$" said
+            grep -qE "^shapelet: shapelet 0 of [a-z]+, from series [0-9]+ \| gain [0-9.]+ at the distance [0-9.]+ \| (its series|the shapelet), step 3[12]: -?[0-9.]+$" said
+            grep -qx "point: condensed series 0 | class cylinder" said
+            grep -qE "^cell: true class: [a-z]+ \| taken for: [a-z]+ \| [0-9.]+ of 40 predictions$" said
+            grep -qx "heading: nothing" said
+            # Of three classes: rows of two tables, rows of series, points, shapelets.
+            grep -qE "^picked: [1-9][0-9]+ of [0-9]+, false, true$" said
+            grep -qE "^all: 0 of [0-9]+$" said
+        done
+        # The value is that of the series: the last step of the first one.
+        shown=$(sed -n "s/^end: series 0, step 63: //p" said)
+        value=$(sc-export -f csv tiny.npy | awk -F, "NR == 2 { print \$65 }")
+        awk -v a="$shown" -v b="$value" "BEGIN { exit !(a != \"\" && a - b < 0.06 && b - a < 0.06) }" || { echo "$shown, not $value"; exit 1; }
+    '
+else
+    skip_that "$name" "no chromium that runs"
+fi
 test_that 'what does not belong together is refused' '
     sc-gen cbf -n 6 -L 32 -o short.npy
     fails 1 "short.npy: 1 channels, 32 steps and 3 classes, but" sc-report -r short.npy tiny.npy -o none.html
