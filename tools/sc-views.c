@@ -86,12 +86,13 @@ static void choose_recipe(const struct views_cli *opt, const struct labeller *la
         view_choose(labeller, name, dataset, validation, &choice, show_progress, trials, &best));
     progress_end();
     *recipe = trials[best].recipe;
-    cli_say("recipe %s: a student of it recognises %.1f %% of the held-out series (%s %.1f %%, %s "
-            "%.1f %%)",
-            trials[best].name, 100 * trials[best].accuracy, trials[(best + 1) % VIEW_PRESETS].name,
-            100 * trials[(best + 1) % VIEW_PRESETS].accuracy,
+    cli_say("recipe %s: students recognise %.1f %% (flattened end) and %.1f %% (mean over time) of "
+            "the held-out series; means: %.1f %%, %s %.1f %%, %s %.1f %%",
+            trials[best].name, 100 * trials[best].accuracy[0], 100 * trials[best].accuracy[1],
+            100 * view_trial_score(&trials[best]), trials[(best + 1) % VIEW_PRESETS].name,
+            100 * view_trial_score(&trials[(best + 1) % VIEW_PRESETS]),
             trials[(best + 2) % VIEW_PRESETS].name,
-            100 * trials[(best + 2) % VIEW_PRESETS].accuracy);
+            100 * view_trial_score(&trials[(best + 2) % VIEW_PRESETS]));
 }
 
 enum { INPUTS = 4 }; /* besides the teachers */

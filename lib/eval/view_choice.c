@@ -1,5 +1,6 @@
 #include "eval/view_choice.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #include "eval/student.h"
@@ -29,15 +30,29 @@ static struct error *make_training_set(const struct labeller *labeller, const ch
     return error;
 }
 
+/* What the default network of a student ends with. */
+static const char *const endings[VIEW_STUDENTS] = {"", " end=mean"};
+
+double view_trial_score(const struct view_trial *trial)
+{
+    double sum = 0;
+
+    for (size_t i = 0; i < VIEW_STUDENTS; i++)
+        sum += trial->accuracy[i];
+    return sum / VIEW_STUDENTS;
+}
+
 static struct error *try_student(const struct examples *training, const struct examples *validation,
-                                 const struct view_choice_options *options, double *accuracy)
+                                 const char *ending, const struct view_choice_options *options,
+                                 double *accuracy)
 {
     struct train_set set = examples_set(training), held_out = examples_set(validation);
     struct student_options student = {.seeds = 1};
     struct score score;
+    char network[64];
 
-    TRY(examples_architecture(training, student_network(training->dataset.length),
-                              &student.architecture));
+    snprintf(network, sizeof network, "%s%s", student_network(training->dataset.length), ending);
+    TRY(examples_architecture(training, network, &student.architecture));
     student.train = train_defaults();
     student.train.seed = options->seed;
     student.train.batch = even_batch(set.count, BATCH);
@@ -64,11 +79,12 @@ static struct error *try_recipe(const struct labeller *labeller, const char *nam
     struct feature_source none = {NULL};
     struct dataset set;
     struct examples training;
-    struct error *error;
+    struct error *error = NULL;
 
     TRY(make_training_set(labeller, name, dataset, &trial->recipe, options->views, &set));
     TRY(examples_make(name, &set, &none, &training));
-    error = try_student(&training, validation, options, &trial->accuracy);
+    for (size_t i = 0; !error && i < VIEW_STUDENTS; i++)
+        error = try_student(&training, validation, endings[i], options, &trial->accuracy[i]);
     examples_free(&training);
     return error;
 }
@@ -80,10 +96,10 @@ struct error *view_choose(const struct labeller *labeller, const char *name,
 {
     *best = 0;
     for (size_t i = 0; i < VIEW_PRESETS; i++) {
-        trials[i] = (struct view_trial){view_presets[i].name, view_presets[i].recipe, 0};
+        trials[i] = (struct view_trial){view_presets[i].name, view_presets[i].recipe, {0}};
         trials[i].recipe.seed = options->seed;
         TRY(try_recipe(labeller, name, dataset, validation, options, &trials[i]));
-        if (trials[i].accuracy > trials[*best].accuracy)
+        if (view_trial_score(&trials[i]) > view_trial_score(&trials[*best]))
             *best = i;
         if (progress)
             progress(i + 1);

@@ -20,9 +20,9 @@ enum { WORDS = sizeof words / sizeof *words };
 
 /* clang-format off */
 const struct view_preset view_presets[VIEW_PRESETS] = {
+    {"gentle",   {.shift = 0.02, .crop = 0.05, .warp = 0.1, .gain = 0.2, .mix = 0.5, .cut = 0.5}},
     {"moderate", {.shift = 0.25, .crop = 0,    .warp = 0.2, .gain = 0.3, .mix = 0.5, .cut = 0.5}},
     {"strong",   {.shift = 0.5,  .crop = 0.5,  .warp = 0.5, .gain = 0.8, .mix = 0.5, .cut = 0.5}},
-    {"gentle",   {.shift = 0.02, .crop = 0.05, .warp = 0.1, .gain = 0.2, .mix = 0.5, .cut = 0.5}},
 };
 /* clang-format on */
 
