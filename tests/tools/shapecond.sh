@@ -175,7 +175,7 @@ stage_ends() {
     left=200
     while stage_runs; do
         left=$((left - 1))
-        test $left -gt 0
+        test "$left" -gt 0
         sleep 0.1
     done
 }

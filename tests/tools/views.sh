@@ -23,8 +23,8 @@ test_that 'labelled views make better students than the series alone' '
 test_that 'students learn the same from views and from what sc-expand writes' '
     sc-views -q -t teacher.tch -m 50 few.npy -o views.npy
     sc-expand -q views.npy -o expanded.npy
-    sc-eval -q --seeds 1 --steps 20 views.npy test.npy -o a
-    sc-eval -q --seeds 1 --steps 20 expanded.npy test.npy | cmp - a
+    sc-eval -q --seeds 1 --steps 20 --rate 0.005 views.npy test.npy -o a
+    sc-eval -q --seeds 1 --steps 20 --rate 0.005 expanded.npy test.npy | cmp - a
 '
 # A teacher program: see tests/unit/test_guide_command.c.
 program="$SC_BUILD/tests/test_guide_command teach"
@@ -128,7 +128,7 @@ test_that 'few bits: an eighth of the bytes of the series, and views of what is 
         sc-expand -q v$bits.npy -o e$bits.npy
         sc-prune -q q$bits.npy -o floats.npy
         test "$(sc-info --json floats.npy | json max)" = "$(sc-info --json q$bits.npy | json max)"
-        sc-eval -q --seeds 1 --steps 100 --batch 64 e$bits.npy test.npy -o scores
+        sc-eval -q --seeds 1 --steps 100 --batch 64 --rate 0.005 e$bits.npy test.npy -o scores
         sc-eval -q --seeds 1 --steps 100 --batch 64 v$bits.npy test.npy | cmp - scores
         awk "/^mean/ { exit !(\$2 > 85) }" scores
     done
