@@ -319,7 +319,7 @@ static void draw_channels(FILE *stream, const struct gallery *gallery, size_t la
     const struct page *page = gallery->page;
     const size_t channels = page->condensed->channels;
     const size_t shown = channels < MOST_CHANNELS ? channels : MOST_CHANNELS;
-    const size_t rows = (shown + MOST_IN_ROW - 1) / MOST_IN_ROW;
+    const size_t rows = 1 + (shown ? shown - 1 : 0) / MOST_IN_ROW;
     char name[64];
 
     open_panels(stream, (shown + rows - 1) / rows);
