@@ -45,6 +45,8 @@ seeing = $(evaluate) $(STUDENT_SHAPELETS) --shapelets $(T)/pool.slp
 # The plain teacher: what a stage depends on, and the option that names it.
 teacher_file := $(T)/$(if $(TEACHER_COMMAND),TEACHER_COMMAND.options,plain.tch)
 teacher_option := $(if $(TEACHER_COMMAND),--teacher-command '$(subst ','\'',$(TEACHER_COMMAND))',--teacher $(T)/plain.tch)
+# Views are labelled by that one and by one that pools over time, so that every kind of network can learn from them.
+pooled_file := $(if $(TEACHER_COMMAND),,$(T)/pooled.tch)
 
 .DELETE_ON_ERROR:
 .PHONY: all table FORCE
@@ -60,9 +62,9 @@ $(T)/$(1).options:
 	@printf '%s\n' '$$(subst ','\'',$$(strip $$($(1)) $$(SEED)))' >$$@
 endef
 $(foreach name,DATA PRUNE SHAPELETS TEACHER SYNTH UNROLL BITS VIEWS STUDENT STUDENT_SHAPELETS SEEDS TEACHER_COMMAND,$(eval $(call remember,$(name))))
-$(T)/pool.slp $(T)/teacher.tch $(T)/plain.tch: $(T)/DATA.options
+$(T)/pool.slp $(T)/teacher.tch $(T)/plain.tch $(T)/pooled.tch: $(T)/DATA.options
 $(T)/pool.slp: $(T)/PRUNE.options $(T)/SHAPELETS.options
-$(T)/teacher.tch $(T)/plain.tch: $(T)/TEACHER.options
+$(T)/teacher.tch $(T)/plain.tch $(T)/pooled.tch: $(T)/TEACHER.options
 $(T)/shapecond-$(SPC).npy $(T)/chosen-$(SPC).npy $(T)/sre2l-$(SPC).npy: $(T)/SYNTH.options
 $(T)/unroll-$(SPC).npy: $(T)/UNROLL.options
 $(T)/stored-$(SPC).npy: $(T)/BITS.options
@@ -78,6 +80,9 @@ $(T)/teacher.tch: $(train) $(val) $(T)/pool.slp
 $(T)/plain.tch: $(train) $(val)
 	@mkdir -p $(@D)
 	sc-teacher $(TEACHER) --seed $(SEED) --validate $(val) -o $@ $<
+$(T)/pooled.tch: $(train) $(val)
+	@mkdir -p $(@D)
+	sc-teacher --network 'cnn end=mean' $(TEACHER) --seed $(SEED) --validate $(val) -o $@ $<
 
 $(T)/shapecond-$(SPC).npy: $(train) $(T)/teacher.tch $(T)/pool.slp
 	sc-synth $(SYNTH) --spc $(SPC) --seed $(SEED) --teacher $(T)/teacher.tch --shapelets $(T)/pool.slp -o $@ $<
@@ -86,9 +91,9 @@ $(T)/chosen-$(SPC).npy: $(train) $(T)/teacher.tch $(T)/pool.slp
 	sc-synth $(SYNTH) --steps 0 --spc $(SPC) --seed $(SEED) --teacher $(T)/teacher.tch --shapelets $(T)/pool.slp -o $@ $<
 # What shapecond makes for any model: real series in few bits, with labelled views.
 $(T)/stored-$(SPC).npy: $(train) $(teacher_file)
-	sc-select $(if $(TEACHER_COMMAND),,--method herding $(teacher_option) --soft) --spc $(SPC) --seed $(SEED) $< | sc-quantise --bits $(BITS) -o $@
-$(T)/views-$(SPC).npy: $(T)/stored-$(SPC).npy $(teacher_file)
-	sc-views $(VIEWS) --seed $(SEED) $(teacher_option) -o $@ $<
+	sc-select $(if $(TEACHER_COMMAND),,--method herding $(teacher_option)) --spc $(SPC) --seed $(SEED) $< | sc-quantise --bits $(BITS) -o $@
+$(T)/views-$(SPC).npy: $(T)/stored-$(SPC).npy $(teacher_file) $(pooled_file)
+	sc-views $(VIEWS) --seed $(SEED) $(teacher_option) $(addprefix --teacher ,$(pooled_file)) -o $@ $<
 $(T)/unroll-$(SPC).npy: $(train) $(T)/chosen-$(SPC).npy $(T)/pool.slp
 	sc-match --method unroll $(UNROLL) --seed $(SEED) --from $(T)/chosen-$(SPC).npy --shapelets $(T)/pool.slp -o $@ $<
 $(T)/sre2l-$(SPC).npy: $(train) $(teacher_file)

@@ -15,7 +15,7 @@ method_kcenter = sc-select --method kcenter --teacher $(plain) $(few)
 method_kmeans = sc-select --method kmeans --teacher $(plain) $(few)
 # What `shapecond` adds views to, and random series in as few bits.
 few_bits = sc-quantise --quiet
-method_herding-8bit = sc-select --method herding --teacher $(plain) --soft $(few) | $(few_bits)
+method_herding-8bit = sc-select --method herding --teacher $(plain) $(few) | $(few_bits)
 method_herding-4bit = $(method_herding-8bit) --bits 4
 method_random-8bit = sc-select $(few) | $(few_bits)
 # Chosen by ridge regression on the shapelet features: what `shapecond --students shapelets` refines.
@@ -92,6 +92,7 @@ ablation_objective = plain-all plain-round squared-all squared-round statistics-
 # ---- Networks: students of NETWORKS, and teachers: METHOD@NETWORK.  cnn is that of the programs ----
 
 network_cnn =
+network_pooled = --network 'cnn end=mean'
 network_fcn = --network fcn
 network_resnet = --network resnet
 network_inception = --network inception

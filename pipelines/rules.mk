@@ -145,7 +145,9 @@ $(S)/%.npy: $$(call needs,refine) FORCE
 
 # The recipe is chosen by the validation part, unless VIEWS names one.
 chosen_by = $(if $(findstring -r,$(call of,VIEWS)),,--validate $(T)/val.npy)
-labelled_by = $(if $(filter kept%,$(views)),--augment,--teacher $(plain) $(chosen_by))
+# Two teachers label, as in `shapecond`: the CNN and the one that pools over time; that of a variant alone.
+labellers = $(plain) $(if $(teaches),,$(T)/plain@pooled.tch)
+labelled_by = $(if $(filter kept%,$(views)),--augment,$(addprefix --teacher ,$(labellers)) $(chosen_by))
 add_views = sc-views --quiet $(call of,VIEWS) --views $(views:kept%=%) --seed $(repeat) $(labelled_by)
 cmd_views = $(if $(views),$(add_views) -o $@ $(@D)/$(base).npy)
 $(S)/%.npy: $$(call needs,views) FORCE

@@ -34,7 +34,8 @@ static const struct cli_option options[] = {
     {0, "no-score", NULL, CLI_FLAG, CLI_AT(job, unscored),
      "do not train students at the end to say how good the result is"},
     {0, "network", "TEXT", CLI_TEXT, CLI_AT(job, network),
-     "the teacher, such as 'cnn depth=3 width=32'"},
+     "the teacher, such as 'cnn depth=3 width=32' [for students of any kind two: cnn and "
+     "'cnn end=mean']"},
     {0, "teacher", "FILE", CLI_FILE, CLI_AT(job, teacher),
      "your own teacher (tch(5)) instead of one that is trained; it sees the series as they are"},
     {0, "teacher-command", "CMD", CLI_TEXT, CLI_AT(job, command),
@@ -108,6 +109,21 @@ static void check_usage(struct job *job)
     job->format = export_format_of(job->common.output);
 }
 
+/* The networks of the teachers, where the user brings and names none. */
+static void plan_teachers(struct job *job)
+{
+    char *pooled;
+
+    if (job->network || has_own_teacher(job))
+        return;
+    job->network = fitting_network(&job->facts);
+    if (!job->bytes && !has_views(job))
+        return;
+    if (asprintf(&pooled, "%s end=mean", job->network ? job->network : "cnn") < 0)
+        cli_check(error_memory("a network"));
+    job->pooled = command_keep(&job->run, pooled);
+}
+
 /* All stages: run, or only counted. */
 static void run_stages(struct job *job)
 {
@@ -154,8 +170,7 @@ int main(int argc, char **argv)
         look_at_data(&job);
         command_begin(&job.run, job.keep, &job.common);
     }
-    if (!job.network && !has_own_teacher(&job))
-        job.network = fitting_network(&job.facts);
+    plan_teachers(&job);
     if (!job.facts.held_out)
         cli_say("too few series to hold any out: the teacher is kept as it ends");
     if (job.bytes)

@@ -51,7 +51,8 @@ struct job {
     /* What follows from them. */
     const char *data; /* the dataset itself, also of a file that is imported */
     struct facts facts;
-    size_t stored_bits;             /* of a value of the series in the result */
+    const char *pooled; /* the network of a second teacher, which pools over time, or NULL: none */
+    size_t stored_bits; /* of a value of the series in the result */
     struct budget budgets[BUDGETS]; /* of --bytes */
     enum export_format format;      /* of the result, by its name; EXPORT_NONE: a dataset file */
     char *pool_path;                /* where the shapelets go, or NULL */
@@ -120,11 +121,13 @@ void print_duration(double seconds, char text[32]);
 /* From the data to condensed.npy. */
 void condense(struct job *job);
 
-/* The words that hand the teacher that labels views, and is scored, to a stage: two of them. */
+/* The words that hand a teacher to a stage: two of them.  The first teacher chooses series and is
+ * scored; both label views.  Those of a second one that is not there are command_none. */
 struct teacher_words {
     const char *option, *value;
 };
-struct teacher_words labelling_teacher(struct job *job);
+struct teacher_words first_teacher(struct job *job);
+struct teacher_words second_teacher(struct job *job);
 
 /* For the stages that compute; nothing for what they do anyway. */
 const char *device_word(const struct job *job);

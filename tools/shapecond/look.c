@@ -281,14 +281,14 @@ static char *pool_beside(const char *output)
 static void claim_stages(const char *folder)
 {
     static const char *const names[] = {
-        "data.npy",     "commands.tsv", "raw-train.npy",     "raw-val.npy",   "scale.npy",
-        "train.npy",    "val.npy",      "pruned.npy",        "pool.slp",      "balanced.npy",
-        "teacher.tch",  "chosen.npy",   "condensed.npy",     "test.npy",      "random.npy",
-        "stored.npy",   "teacher.tsv",  "random.tsv",        "condensed.tsv", "unscaled.npy",
-        "expanded.npy", "chosen-1.npy", "chosen-2.npy",      "chosen-3.npy",  "stored-1.npy",
-        "stored-2.npy", "stored-3.npy", "budget-1.npy",      "budget-2.npy",  "budget-3.npy",
-        "budget-1.tsv", "budget-2.tsv", "budget-3.tsv",      "chosen-4.npy",  "stored-4.npy",
-        "budget-4.npy", "budget-4.tsv", "teacher-epochs.tsv"};
+        "data.npy",     "commands.tsv", "raw-train.npy",      "raw-val.npy",   "scale.npy",
+        "train.npy",    "val.npy",      "pruned.npy",         "pool.slp",      "balanced.npy",
+        "teacher.tch",  "chosen.npy",   "condensed.npy",      "test.npy",      "random.npy",
+        "stored.npy",   "teacher.tsv",  "random.tsv",         "condensed.tsv", "unscaled.npy",
+        "expanded.npy", "chosen-1.npy", "chosen-2.npy",       "chosen-3.npy",  "stored-1.npy",
+        "stored-2.npy", "stored-3.npy", "budget-1.npy",       "budget-2.npy",  "budget-3.npy",
+        "budget-1.tsv", "budget-2.tsv", "budget-3.tsv",       "chosen-4.npy",  "stored-4.npy",
+        "budget-4.npy", "budget-4.tsv", "teacher-epochs.tsv", "pooled.tch",    "pooled-epochs.tsv"};
 
     for (size_t i = 0; folder && i < sizeof names / sizeof *names; i++) {
         char *path;

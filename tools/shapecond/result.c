@@ -154,7 +154,7 @@ static double teacher_accuracy(struct job *job, const char *table)
 {
     struct command_runner *run = &job->run;
     const char *result = command_file(run, table);
-    struct teacher_words teacher = labelling_teacher(job);
+    struct teacher_words teacher = first_teacher(job);
     bool shapelets = job->students == STUDENTS_SHAPELETS && !has_own_teacher(job);
 
     COMMAND(run, "sc-eval", shapelets ? "--shapelets" : command_none,
@@ -233,6 +233,10 @@ void write_report(struct job *job)
     if (trained) {
         words[n++] = "--curve";
         words[n++] = named(job, "teacher", "teacher-epochs.tsv");
+        if (job->pooled) {
+            words[n++] = "--curve";
+            words[n++] = named(job, "teacher that pools over time", "pooled-epochs.tsv");
+        }
     }
     if (job->keep) {
         words[n++] = "--times";

@@ -68,26 +68,45 @@ static const char *balance(struct job *job)
 enum { TEACHER_BATCH = 256 };
 
 /* Students that see no shapelets learn more from a teacher that does not, either
- * (pipelines/DECISIONS.md). */
-static void train_teacher(struct job *job)
+ * (pipelines/DECISIONS.md).  network NULL: that of sc-teacher. */
+static void train_teacher(struct job *job, const char *train, const char *network, const char *log,
+                          const char *result)
 {
     struct command_runner *run = &job->run;
-    const char *train = balance(job);
     bool shapelets = job->students == STUDENTS_SHAPELETS;
     char steps[32];
 
     snprintf(steps, sizeof steps, "%zu", job->steps);
     run->expected = training_seconds(
         job, job->steps, job->facts.count < TEACHER_BATCH ? job->facts.count : TEACHER_BATCH);
-    COMMAND(run, "sc-teacher", "--steps", steps, job->network ? "--network" : command_none,
-            job->network ? job->network : command_none, shapelets ? "--shapelets" : command_none,
+    COMMAND(run, "sc-teacher", "--steps", steps, network ? "--network" : command_none,
+            network ? network : command_none, shapelets ? "--shapelets" : command_none,
             shapelets ? command_file(run, "pool.slp") : command_none,
             job->val ? "--validate" : command_none, job->val ? job->val : command_none,
-            device_word(job), "--log", command_file(run, "teacher-epochs.tsv"), "-o",
-            command_file(run, "teacher.tch"), train);
+            device_word(job), "--log", command_file(run, log), "-o", command_file(run, result),
+            train);
 }
 
-struct teacher_words labelling_teacher(struct job *job)
+/* Views are labelled by two teachers, one that knows where in a series something happens and one
+ * that pools over time: students of either kind learn more from the mean of their logits than from
+ * either alone (pipelines/DECISIONS.md). */
+static void train_teachers(struct job *job)
+{
+    const char *train = balance(job);
+
+    train_teacher(job, train, job->network, "teacher-epochs.tsv", "teacher.tch");
+    if (job->pooled)
+        train_teacher(job, train, job->pooled, "pooled-epochs.tsv", "pooled.tch");
+}
+
+struct teacher_words second_teacher(struct job *job)
+{
+    if (!job->pooled)
+        return (struct teacher_words){command_none, command_none};
+    return (struct teacher_words){"--teacher", command_file(&job->run, "pooled.tch")};
+}
+
+struct teacher_words first_teacher(struct job *job)
 {
     if (job->command)
         return (struct teacher_words){"--teacher-command", job->command};
@@ -105,7 +124,7 @@ static void synthesise(struct job *job, bool kept, const char *chosen)
 {
     struct command_runner *run = &job->run;
     bool shapelets = !has_own_teacher(job);
-    struct teacher_words teacher = labelling_teacher(job);
+    struct teacher_words teacher = first_teacher(job);
     char per_class[32];
 
     snprintf(per_class, sizeof per_class, "%zu", job->per_class);
@@ -118,13 +137,14 @@ static void synthesise(struct job *job, bool kept, const char *chosen)
 }
 
 /* For any model: real series as the budget says, those whose embeddings have the mean of their
- * class's (herding), or at random where the teacher is a program, which has none; with its logits,
- * in few bits.  `tag` tells the files of trials apart. */
+ * class's (herding), or at random where the teacher is a program, which has none; in few bits.
+ * They get soft labels here if there are no views, else from sc-views.  `tag` tells the files of
+ * trials apart. */
 static void choose_series(struct job *job, const struct budget *budget, const char *tag,
                           const char *result)
 {
     struct command_runner *run = &job->run;
-    struct teacher_words teacher = labelling_teacher(job);
+    struct teacher_words teacher = first_teacher(job);
     bool rounded = budget->bits < 32;
     const char *chosen = result;
     char per_class[32], bits[32], name[64];
@@ -139,13 +159,14 @@ static void choose_series(struct job *job, const struct budget *budget, const ch
     else if (job->command)
         COMMAND(run, "sc-select", "--spc", per_class, "-o", chosen, job->train);
     else
-        COMMAND(run, "sc-select", "--method", "herding", teacher.option, teacher.value, "--soft",
-                "--spc", per_class, device_word(job), "-o", chosen, job->train);
+        COMMAND(run, "sc-select", "--method", "herding", teacher.option, teacher.value,
+                budget->views ? command_none : "--soft", "--spc", per_class, device_word(job), "-o",
+                chosen, job->train);
     if (rounded)
         COMMAND(run, "sc-quantise", "--bits", bits, "-o", result, chosen);
 }
 
-enum { TRIALS = 3, TRIAL_STEPS = 1000, TRIAL_BATCH = 64 }; /* of sc-views --validate, and below */
+enum { TRIALS = 6, TRIAL_STEPS = 1000, TRIAL_BATCH = 64 }; /* of sc-views --validate, and below */
 
 /* Views of the series that the teacher labels.  `tried`: by the recipe that is best for held-out
  * series (pipelines/DECISIONS.md). */
@@ -153,14 +174,14 @@ static void add_views(struct job *job, const char *series, size_t count, bool tr
                       const char *result)
 {
     struct command_runner *run = &job->run;
-    struct teacher_words teacher = labelling_teacher(job);
+    struct teacher_words teacher = first_teacher(job), second = second_teacher(job);
     char views[32];
 
     snprintf(views, sizeof views, "%zu", count);
     run->expected = tried ? TRIALS * training_seconds(job, TRIAL_STEPS, TRIAL_BATCH) : 0;
-    COMMAND(run, "sc-views", teacher.option, teacher.value, "--views", views,
-            tried ? "--validate" : command_none, tried ? job->val : command_none, device_word(job),
-            "-o", result, series);
+    COMMAND(run, "sc-views", teacher.option, teacher.value, second.option, second.value, "--views",
+            views, tried ? "--validate" : command_none, tried ? job->val : command_none,
+            device_word(job), "-o", result, series);
 }
 
 /* The accuracy of a student of one way to divide --bytes on the held-out series. */
@@ -259,7 +280,7 @@ void condense(struct job *job)
     if (job->students == STUDENTS_SHAPELETS)
         find_shapelets(job);
     if (!has_own_teacher(job))
-        train_teacher(job);
+        train_teachers(job);
     if (job->students == STUDENTS_ANY)
         make_for_any_model(job);
     else if (job->refine > 0)
