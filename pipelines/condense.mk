@@ -82,7 +82,7 @@ $(T)/plain.tch: $(train) $(val)
 	sc-teacher $(TEACHER) --seed $(SEED) --validate $(val) -o $@ $<
 $(T)/pooled.tch: $(train) $(val)
 	@mkdir -p $(@D)
-	sc-teacher --network 'cnn end=mean' $(TEACHER) --seed $(SEED) --validate $(val) -o $@ $<
+	sc-teacher --network 'cnn end=mean' --rate 0.003 $(TEACHER) --seed $(SEED) --validate $(val) -o $@ $<
 
 $(T)/shapecond-$(SPC).npy: $(train) $(T)/teacher.tch $(T)/pool.slp
 	sc-synth $(SYNTH) --spc $(SPC) --seed $(SEED) --teacher $(T)/teacher.tch --shapelets $(T)/pool.slp -o $@ $<

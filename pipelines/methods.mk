@@ -92,7 +92,9 @@ ablation_objective = plain-all plain-round squared-all squared-round statistics-
 # ---- Networks: students of NETWORKS, and teachers: METHOD@NETWORK.  cnn is that of the programs ----
 
 network_cnn =
+# The second teacher that labels views.
 network_pooled = --network 'cnn end=mean'
+teacher_pooled = --rate 0.003
 network_fcn = --network fcn
 network_resnet = --network resnet
 network_inception = --network inception
@@ -100,3 +102,8 @@ network_transformer = --network transformer
 network_mlp = --network mlp
 network_tcn = --network tcn
 network_gru = --network gru
+# Small ones, which two cores train in seconds.
+network_fcn32 = --network 'fcn width=32'
+network_resnet16 = --network 'resnet width=16'
+network_inception8 = --network 'inception depth=3 width=8 bottleneck=8'
+network_patches = --network 'transformer heads=4 layers=2 patch=4 norm=layer act=gelu positions=learned end=mean'

@@ -107,7 +107,7 @@ lessons = $(T)/$(if $(filter no,$(call of,BALANCE)),train,balanced).npy
 # ---- Shapelets, teachers, experts; each may be of a variant, such as pool@k-5.slp ----
 
 finds = $(prune_$(variant))$(shapelets_$(variant))
-teaches = $(teacher_$(variant))$(network_$(variant))
+teaches = $(strip $(teacher_$(variant)) $(network_$(variant)))
 pool = $(T)/pool$(if $(finds),@$(variant)).slp
 plain = $(T)/plain$(if $(teaches),@$(variant)).tch
 teacher = $(T)/teacher$(if $(finds)$(teaches),@$(variant)).tch

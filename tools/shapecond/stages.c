@@ -69,8 +69,8 @@ enum { TEACHER_BATCH = 256 };
 
 /* Students that see no shapelets learn more from a teacher that does not, either
  * (pipelines/DECISIONS.md).  network NULL: that of sc-teacher. */
-static void train_teacher(struct job *job, const char *train, const char *network, const char *log,
-                          const char *result)
+static void train_teacher(struct job *job, const char *train, const char *network, const char *rate,
+                          const char *log, const char *result)
 {
     struct command_runner *run = &job->run;
     bool shapelets = job->students == STUDENTS_SHAPELETS;
@@ -80,7 +80,7 @@ static void train_teacher(struct job *job, const char *train, const char *networ
     run->expected = training_seconds(
         job, job->steps, job->facts.count < TEACHER_BATCH ? job->facts.count : TEACHER_BATCH);
     COMMAND(run, "sc-teacher", "--steps", steps, network ? "--network" : command_none,
-            network ? network : command_none, shapelets ? "--shapelets" : command_none,
+            network ? network : command_none, rate, shapelets ? "--shapelets" : command_none,
             shapelets ? command_file(run, "pool.slp") : command_none,
             job->val ? "--validate" : command_none, job->val ? job->val : command_none,
             device_word(job), "--log", command_file(run, log), "-o", command_file(run, result),
@@ -94,9 +94,9 @@ static void train_teachers(struct job *job)
 {
     const char *train = balance(job);
 
-    train_teacher(job, train, job->network, "teacher-epochs.tsv", "teacher.tch");
+    train_teacher(job, train, job->network, command_none, "teacher-epochs.tsv", "teacher.tch");
     if (job->pooled)
-        train_teacher(job, train, job->pooled, "pooled-epochs.tsv", "pooled.tch");
+        train_teacher(job, train, job->pooled, "--rate=0.003", "pooled-epochs.tsv", "pooled.tch");
 }
 
 struct teacher_words second_teacher(struct job *job)
