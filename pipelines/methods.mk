@@ -81,6 +81,17 @@ options_steps-50 = --steps 50
 options_steps-150 = --steps 150
 options_steps-450 = --steps 450
 
+# ShapeCond as published, shapecond@published and shapecond@published-noise: the settings of the paper and of its code
+# where the paper is silent.  20 shapelets per channel by their gain over all classes, raw distances, a teacher and students
+# with the published learning rates, inversion from random real series (what the text says) or from noise (what its table
+# of initialisations says), statistics of one round.
+shapelets_published = -k 20 --gain all --select top --raw
+teacher_published = $(call of,PUBLISHED_TEACHER)
+options_published = --init real --steps 2000 --rate $(call of,PUBLISHED_RATE) --statistics round --norm plain
+shapelets_published-noise = $(shapelets_published)
+teacher_published-noise = $(teacher_published)
+options_published-noise = $(options_published) --init noise
+
 # ---- Ablations of ShapeCond: the variants that make ablations compares ----
 
 ablation_pool-size = k-5 k-10 k-15 k-20

@@ -158,7 +158,8 @@ $(S)/%.npy: $$(call needs,views) FORCE
 condensed = $(S)/$(basename $*).npy
 pool_seen = $(if $(sees_shapelets),--shapelets $(pool))
 student_options = $(call of,STUDENT) $(if $(views),$(call of,STUDENT_views)) $(STUDENT_$(method)) \
-  $(call of,STUDENT_$(if $(sees_shapelets),shapelets,plain)) $(call of,STUDENT_$(network)) $(network_$(network))
+  $(call of,STUDENT_$(if $(sees_shapelets),shapelets,plain)) $(if $(filter published%,$(variant)),$(call of,PUBLISHED_STUDENT)) \
+  $(call of,STUDENT_$(network)) $(network_$(network))
 train_students = sc-eval --quiet $(student_options) --seed $(repeat)00 --seeds $(SEEDS) --validate $(T)/val.npy \
   $(pool_seen) -o $@ $(condensed) $(T)/test.npy
 

@@ -51,25 +51,38 @@ STUDENT ?= --steps 1000
 STUDENT_views ?= --steps 2000
 STUDENT_shapelets ?= --steps 400
 
+# ShapeCond as published (methods.mk): learning rates and epochs.  Students learn by AdamW in batches of 20, also
+# where they see shapelets, and keep the epoch with the lowest validation loss.
+PUBLISHED_TEACHER ?= --rate 1e-4 --epochs 100
+PUBLISHED_RATE ?= 0.2
+PUBLISHED_STUDENT ?= $(published_student) --rate 1e-3 --epochs 100
+published_student := --optimiser adamw --batch 20 --choose loss
+
 # ---- The datasets: the paper's splits (in shares where only part of the data is there) ----
 
 FacesUCR_SPLIT := --train 1344 --val 457 --test rest
 FacesUCR_CANDIDATES := --lengths 13,26,39 --window 20
 FacesUCR_PRUNE := --ratio 0.5
+FacesUCR_PUBLISHED_TEACHER := --rate 1e-3 --epochs 100
 
 TwoPatterns_SPLIT := --train 1249 --val 1876 --test rest
 TwoPatterns_SPCS := 1 10
 TwoPatterns_CANDIDATES := --lengths 10,20,30 --window 20
 TwoPatterns_PRUNE := --ratio 0.5
+TwoPatterns_PUBLISHED_TEACHER := --rate 1e-3 --epochs 400
 
 HAR_SPLIT := --train 5878 --val 1477 --test rest
 HAR_PRUNE := --ratio 0.85
 HAR_CANDIDATES := --lengths 10-30:5 --step 4 --window 20
 HAR_SHAPELETS := -k 20 --gain one --select diverse
+HAR_PUBLISHED_TEACHER := --rate 1e-4 --epochs 150
+HAR_PUBLISHED_STUDENT = $(published_student) --rate 1e-3 --epochs 150
 
 ElectricDevices_LABEL := ElectricDevices (89 % of it)
 ElectricDevices_SPLIT := --train 0.46926 --val 0.06738 --test rest
 ElectricDevices_CANDIDATES := --lengths 14,18,22,26 --window 20
+ElectricDevices_PUBLISHED_RATE := 0.35
+ElectricDevices_PUBLISHED_STUDENT = $(published_student) --rate 5e-4 --epochs 100
 
 Sleep_LABEL := Sleep, 5 s epochs
 Sleep_SPLIT := --train 25609 --val 7791 --test rest
@@ -80,11 +93,15 @@ Sleep_EXPERTS := --count 5 --epochs 6
 Sleep_CONDTSC := --steps 50
 Sleep_UNROLL := --steps 100
 Sleep_STUDENT := --steps 500
+Sleep_PUBLISHED_TEACHER := --rate 1e-5 --epochs 150
+Sleep_PUBLISHED_RATE := 0.15
+Sleep_PUBLISHED_STUDENT = $(published_student) --rate 2e-4 --epochs 100
 
 TiselacNDVI_LABEL := Tiselac, NDVI only
 TiselacNDVI_SPLIT := --train 0.79997 --val 0.10002 --test rest
 TiselacNDVI_SPCS := 10 20 50
 TiselacNDVI_CANDIDATES := --lengths 3-8 --window 3
+TiselacNDVI_PUBLISHED_TEACHER := --rate 1e-5 --epochs 100
 
 Pedestrian_LABEL := Pedestrian, rebuilt
 Pedestrian_SPLIT := --train 0.79982 --val 0.10019 --test rest
@@ -96,3 +113,4 @@ Pedestrian_CONDTSC := --steps 50
 Pedestrian_UNROLL := --steps 200
 Pedestrian_STUDENT := --steps 2000
 Pedestrian_STUDENT_shapelets := --steps 2000
+Pedestrian_PUBLISHED_TEACHER := --rate 1e-5 --epochs 100

@@ -2,7 +2,7 @@
 # each:
 #     make views-table
 #     make views-table DATASETS=HAR SPCS=10 METHODS='random herding-8bit' VIEW_COUNTS='1000 8000' NETWORKS='cnn fcn' -j2
-# All methods get the same views: recipe (VIEWS), number and teacher (plain.tch).
+# All methods get the same views: recipe (VIEWS), number and teachers (plain.tch, plain@pooled.tch).
 
 .PHONY: views-table show
 views-table:

@@ -23,6 +23,7 @@ test_that 'the commands that it says give the same set when they are run by hand
 '
 test_that 'by default the dataset carries views for any model, and it is said how good it is' '
     shapecond train.npy --spc 1 --steps 100 --views 300 --keep any -o any.npy 2>said
+    cp said said-any
     test "$(sc-info --json any.npy | json views)" = 300
     sc-expand -q any.npy | sc-info --json | grep -q "\"count\": 303,"
     grep -E "accuracy on held-out series: plain students of the result [0-9.]+ %, students of as many random series [0-9.]+ %, teacher of all data [0-9.]+ %" said
@@ -39,6 +40,17 @@ test_that 'by default the dataset carries views for any model, and it is said ho
     test "$(sc-info --json unviewed.npy | json views)" = 0
     fails 2 "for --students=shapelets" shapecond train.npy --refine 3 -o none
     fails 2 "for --students=any" shapecond train.npy --students shapelets --views 3 -o none
+'
+test_that 'views are labelled by two teachers, one of which pools over time, or by the one that is named' '
+    grep "^+ sc-teacher .*--network .cnn end=mean. .*-o any/pooled.tch" said-any
+    grep "^+ sc-views --teacher any/teacher.tch --teacher any/pooled.tch " said-any
+    refute grep "^+ sc-select .*--soft" said-any
+    shapecond train.npy --spc 1 --steps 20 --views 20 --network "cnn depth=2" --no-score --keep named -o none.npy 2>said
+    grep "^+ sc-views --teacher named/teacher.tch --views" said
+    shapecond train.npy --spc 1 --steps 20 --views 0 --no-score --keep unviewed -o none.npy 2>said
+    test ! -e unviewed/pooled.tch
+    grep "^+ sc-select .*--soft" said
+    rm none.npy
 '
 test_that 'bytes do not depend on the number of threads, and no files stay without --keep' '
     mkdir tmp
