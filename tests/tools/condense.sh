@@ -23,7 +23,7 @@ assert_would() {
 }
 plain='random-2.tsv random-soft-2.tsv sre2l-2.tsv shapecond-2.tsv views-2.tsv'
 seeing='random-soft-shapelets-2.tsv shapecond-shapelets-2.tsv unroll-shapelets-2.tsv'
-all="pool.slp teacher.tch plain.tch shapecond-2.npy chosen-2.npy stored-2.npy views-2.npy unroll-2.npy sre2l-2.npy random-2.npy full.tsv $plain $seeing"
+all="pool.slp teacher.tch plain.tch pooled.tch shapecond-2.npy chosen-2.npy stored-2.npy views-2.npy unroll-2.npy sre2l-2.npy random-2.npy full.tsv $plain $seeing"
 
 test_that 'every stage is made once' '
     assert_would "$all"

@@ -76,7 +76,7 @@ test_that 'the ledger has a row for each condensed dataset and kind of student' 
     folder=run/1/Other
     sum() { cat "$@" | awk "{ sum += \$1 } END { printf \"%.3f\", sum }"; }
     test "$(columns seconds)" = "$(sum $folder/2/0/ridge.npy.time $folder/2/0/ridge+20.npy.time)"
-    test "$(columns preparation)" = "$(sum $folder/pool.slp.time $folder/teacher.tch.time $folder/plain.tch.time)"
+    test "$(columns preparation)" = "$(sum $folder/pool.slp.time $folder/teacher.tch.time $folder/plain.tch.time $folder/plain@pooled.tch.time)"
 '
 test_that 'students that see the shapelets need the bytes of the pool' '
     awk -F "\t" "\$1 == \"Other\" && \$3 == 1 && \$4 == \"random\" { print \$9, \$17 }" ledger | sort >bytes

@@ -281,7 +281,8 @@ test_that 'with --keep a run continues where it was stopped, and repeats only wh
     printf x >>whole/teacher.tch
     shapecond train.npy --spc 1 --steps 60 --views 60 --no-score --keep whole -o more.npy 2>said
     grep "^+ sc-scale.*train.npy.*done before" said
-    refute grep "^+ sc-teacher.*done before" said
+    refute grep "^+ sc-teacher.*teacher.tch.*done before" said
+    grep "^+ sc-teacher.*pooled.tch.*done before" said
     cmp whole/condensed.npy before.npy
     # Stopped at any moment: the same bytes, and no checkpoint is left.
     for wait in 0.05 0.1 0.2 0.4; do
