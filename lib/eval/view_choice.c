@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/parallel.h"
 #include "eval/student.h"
 
 enum { BATCH = 64, MOST_EPOCHS = 100, TEMPERATURE = 4 };
@@ -72,6 +73,23 @@ static struct error *try_student(const struct examples *training, const struct e
     return NULL;
 }
 
+/* The students of a recipe, each on a thread of its own: batches of 64 are too small to share. */
+struct trial_students {
+    const struct examples *training, *validation;
+    const struct view_choice_options *options;
+    double *accuracy;
+    struct error *errors[VIEW_STUDENTS];
+};
+
+static void try_student_task(void *context, size_t task, unsigned worker)
+{
+    struct trial_students *students = context;
+
+    (void)worker;
+    students->errors[task] = try_student(students->training, students->validation, endings[task],
+                                         students->options, &students->accuracy[task]);
+}
+
 static struct error *try_recipe(const struct labeller *labeller, const char *name,
                                 const struct dataset *dataset, const struct examples *validation,
                                 const struct view_choice_options *options, struct view_trial *trial)
@@ -79,12 +97,18 @@ static struct error *try_recipe(const struct labeller *labeller, const char *nam
     struct feature_source none = {NULL};
     struct dataset set;
     struct examples training;
+    struct trial_students students = {&training, validation, options, trial->accuracy, {NULL}};
     struct error *error = NULL;
 
     TRY(make_training_set(labeller, name, dataset, &trial->recipe, options->views, &set));
     TRY(examples_make(name, &set, &none, &training));
-    for (size_t i = 0; !error && i < VIEW_STUDENTS; i++)
-        error = try_student(&training, validation, endings[i], options, &trial->accuracy[i]);
+    parallel_for(VIEW_STUDENTS, try_student_task, &students);
+    for (size_t i = 0; i < VIEW_STUDENTS; i++) {
+        if (!error)
+            error = students.errors[i];
+        else
+            error_free(students.errors[i]);
+    }
     examples_free(&training);
     return error;
 }
