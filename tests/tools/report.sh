@@ -133,4 +133,16 @@ test_that 'what does not belong together is refused' '
     done
     refute test -e none.html
 '
+test_that 'a page does not replace one of its tables' '
+    printf "seed\taccuracy\n0\t50\nmean\t50\n" >table.tsv
+    printf "epoch\tloss\n1\t2\n" >curve.tsv
+    cp table.tsv before.tsv
+    ln -sf table.tsv link.tsv
+    for name in table.tsv x=table.tsv x=./table.tsv link.tsv; do
+        fails 2 "--eval and --output are the same file" sc-report -e $name tiny.npy -o table.tsv
+    done
+    fails 2 "--curve and --output are the same file" sc-report -c y=curve.tsv tiny.npy -o curve.tsv
+    cmp table.tsv before.tsv
+    sc-report -e x=table.tsv -e y=table.tsv tiny.npy -o fine.html
+'
 finish

@@ -227,15 +227,15 @@ test_that 'names that look like options are files' '
     cp train.npy dash/-oevil
     (
         cd dash
-        TMPDIR=-tmp shapecond -q --spc 1 --steps 2 --views 20 --no-score --validate -oevil --test -oevil -o -out \
-            -- -oevil <../short.npy >scores
+        TMPDIR=-tmp shapecond -q --spc 1 --steps 2 --views 20 --no-score --validate -oevil --test -oevil \
+            --report -page.html -o -out -- -oevil <../short.npy >scores
         grep "^mean" scores
         shapecond -q --spc 1 --steps 2 --views 20 --no-score --keep -stages -o out -- -oevil
     )
     test -s dash/-out
     test -s dash/out
     test -s dash/-stages/teacher.tch
-    test "$(ls -A dash)" = "$(printf "%s\n" -oevil -out -stages -tmp out scores)"
+    test "$(ls -A dash)" = "$(printf "%s\n" -oevil -out -page.html -stages -tmp out scores)"
     test -z "$(ls -A dash/-tmp)"
 '
 quoted="\$'odd\\x1b[2J\\'name.npy'"
