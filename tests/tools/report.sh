@@ -145,4 +145,17 @@ test_that 'a page does not replace one of its tables' '
     cmp table.tsv before.tsv
     sc-report -e x=table.tsv -e y=table.tsv tiny.npy -o fine.html
 '
+test_that 'numbers that cannot be drawn are left out' '
+    printf "epoch\tloss\taccuracy\n1\t1e308\t1\n2\t-1e308\t2\n3\tnan\tinf\n" >huge.tsv
+    printf "epoch\tloss\n1\t1e30\n2\t1e30\n" >same.tsv
+    sc-report -c huge.tsv -c same.tsv tiny.npy -o huge.html
+    grep -o "data-s=\"[^\"]*\"" huge.html >scales
+    grep -o "at the end, from [^<]*" huge.html >>scales
+    refute grep -iE "nan|inf" scales
+    grep -q ">2 at the end, from 1 to 2<" huge.html
+    refute grep -q "aria-label=\"loss\" data-s=\"3 " huge.html
+    printf "a\tb\t1e308\tsc-a -o x\na\tb\t2\tsc-b -o y\n" >log.tsv
+    sc-report --times log.tsv tiny.npy -o huge.html
+    grep -q "2 seconds in all" huge.html
+'
 finish

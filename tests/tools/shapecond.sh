@@ -287,6 +287,21 @@ test_that 'with --keep a run continues where it was stopped, and repeats only wh
     shapecond -q train.npy --spc 1 --steps 60 --views 50 --no-score --keep whole -o again.npy
     cmp again.npy whole.npy
 '
+test_that 'the log of a kept folder has one command for each file, and a report is made once' '
+    for run in 1 2; do
+        shapecond train.npy --spc 1 --steps 2 --views 5 --no-score --keep page --report page.html -o paged.npy 2>said
+        cut -f 4 page/commands.tsv | sort >page-$run
+        cp page.html page-$run.html
+    done
+    grep "^+ sc-report.*done before" said
+    cmp page-1 page-2
+    cmp page-1.html page-2.html
+    # Other options: their commands take the place of those before.
+    shapecond -q train.npy --spc 1 --steps 3 --views 5 --no-score --keep page --report page.html -o paged.npy
+    test "$(wc -l <page/commands.tsv)" = "$(wc -l <page-1)"
+    test "$(grep -c "	sc-teacher --steps 3 " page/commands.tsv)" = 1
+    refute grep "	sc-teacher --steps 2 " page/commands.tsv
+'
 test_that 'a long training continues from its checkpoint' '
     shapecond -q train.npy --spc 1 --steps 3000 --views 20 --no-score --keep slow -o slow.npy &
     job=$!
