@@ -4,6 +4,7 @@
 #include <sys/stat.h>
 
 #include "base/file.h"
+#include "common/claims.h"
 #include "common/cli.h"
 #include "report/page.h"
 
@@ -61,6 +62,20 @@ static void read_real(const char *path, const struct dataset *condensed, struct 
                        condensed->channels, condensed->length, condensed->classes));
 }
 
+/* The file of "NAME=FILE", or of a text without a name. */
+static const char *file_of(const char *text)
+{
+    const char *equals = strchr(text, '=');
+
+    return equals ? equals + 1 : text;
+}
+
+static void claim_files(const char *option, const struct cli_texts *texts)
+{
+    for (size_t i = 0; i < texts->count; i++)
+        claims_add(option, file_of(texts->items[i]), false);
+}
+
 /* "NAME=FILE", or a file whose name is its name; both are malloc'ed. */
 struct named_file {
     char *name;
@@ -72,7 +87,7 @@ struct named_file {
 static struct named_file read_named(const char *text)
 {
     const char *equals = strchr(text, '='), *slash = strrchr(text, '/');
-    struct named_file file = {.path = equals ? equals + 1 : text};
+    struct named_file file = {.path = file_of(text)};
 
     file.name = equals ? strndup(text, (size_t)(equals - text)) : strdup(slash ? slash + 1 : text);
     if (!file.name)
@@ -182,6 +197,8 @@ int main(int argc, char **argv)
     const char *input, *slash;
 
     cli_parse(argc, argv, &program, &opt);
+    claim_files("eval", &opt.eval);
+    claim_files("curve", &opt.curves);
     if (opt.searched && !opt.shapelets)
         cli_usage("--searched needs --shapelets");
     input = cli_input(&opt.common);

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/text.h"
 #include "plot/figures.h"
 
 enum { HEIGHT = 4, CURVE_HEIGHT = 16, LEAST_WIDTH = 20, GAP = 2, MARGIN = 10 };
@@ -31,9 +32,20 @@ static void set_dot(struct canvas *canvas, size_t x, size_t y)
 /* The dot row of a value, or the nearest edge. */
 static size_t dot_row(const struct canvas *canvas, double value, double low, double high)
 {
-    double rows = (double)(4 * canvas->height - 1), y = rows * (high - value) / (high - low);
+    double rows = (double)(4 * canvas->height - 1), y = rows * ((high - value) / (high - low));
 
-    return (size_t)(y < 0 ? 0 : y > rows ? rows : y + 0.5);
+    return (size_t)(y > rows ? rows : y > 0 ? y + 0.5 : 0);
+}
+
+/* Room above and below values that are all the same, which may be large. */
+static void widen(double *low, double *high)
+{
+    double room = 1e-3 * fabs(*low) > 1 ? 1e-3 * fabs(*low) : 1;
+
+    if (*high > *low)
+        return;
+    *low -= room;
+    *high += room;
 }
 
 /* A column of dots between two values. */
@@ -53,6 +65,13 @@ static void put_row(FILE *stream, const struct canvas *canvas, size_t row)
         fputc(0xa0 | dots >> 6, stream);
         fputc(0x80 | (dots & 0x3f), stream);
     }
+}
+
+/* What files hold may play no tricks on a terminal. */
+static void put_line(FILE *stream, const char *text)
+{
+    text_write(stream, text, strlen(text));
+    fputc('\n', stream);
 }
 
 /* ---- Series ---- */
@@ -106,8 +125,7 @@ static struct error *text_range(const struct dataset *dataset, size_t channel, d
     *low = (double)values[total / 250];
     *high = (double)values[total - 1 - total / 250];
     free(values);
-    if (!(*high > *low))
-        *low -= 1, *high += 1;
+    widen(low, high);
     return NULL;
 }
 
@@ -147,7 +165,7 @@ static struct error *text_class(FILE *stream, const struct dataset *dataset, siz
             draw_series(&canvas, 2 * column++ * (panel + GAP), 2 * panel,
                         dataset_series(dataset, i, channel), dataset->length, low, high);
     if (dataset->names)
-        fprintf(stream, "%s\n", dataset->names[label]);
+        put_line(stream, dataset->names[label]);
     else
         fprintf(stream, "class %zu\n", label);
     put_panels(stream, &canvas, low, high);
@@ -200,12 +218,12 @@ struct error *text_dataset(FILE *stream, const struct dataset *dataset, size_t w
 /* Prints the text in exactly that many columns of the terminal: cut, or with blanks after it. */
 static void put_cell(FILE *stream, const char *text, size_t width)
 {
-    size_t done = 0;
+    size_t done = 0, bytes;
 
-    /* Bytes that continue a character of UTF-8 take no column. */
-    for (; *text && (done < width || (*text & 0xc0) == 0x80); text++) {
-        fputc(*text, stream);
-        done += (*text & 0xc0) != 0x80;
+    for (; *text && done < width; text += bytes, done++) {
+        bytes = text_printable(text, strlen(text));
+        bytes = bytes ? bytes : 1;
+        text_write(stream, text, bytes);
     }
     fprintf(stream, "%*s", (int)(width - done), "");
 }
@@ -276,8 +294,7 @@ struct error *text_pool(FILE *stream, const struct shapelet_pool *pool, const st
             high = fmax(high, (double)shapelet->values[i]);
         }
     }
-    if (!(high > low))
-        low -= 1, high += 1;
+    widen(&low, &high);
     columns = fit_panels(columns, &width);
     shown = pool->count < columns * options->rows ? pool->count : columns * options->rows;
     fprintf(stream, "%zu shapelets", pool->count);
@@ -312,10 +329,11 @@ static struct error *text_curve(FILE *stream, const struct table *table, size_t 
 
     range_of(x, table->rows, &first, &last);
     range_of(y, table->rows, &low, &high);
-    if (!(low <= high) || !(first <= last) || !isfinite(high - low) || !isfinite(last - first))
+    if (!(low <= high) || !(first <= last))
         return error_make("no numbers to draw");
-    if (!(high > low))
-        low -= 1, high += 1;
+    widen(&low, &high);
+    if (!isfinite(high - low) || !isfinite(last - first))
+        return error_make("numbers that are too large to draw");
     TRY(canvas_new(width - MARGIN, CURVE_HEIGHT, &canvas));
     for (size_t i = 0; i < table->rows; i++) {
         double share = last > first ? (x[i] - first) / (last - first) : 0.5;
@@ -324,7 +342,7 @@ static struct error *text_curve(FILE *stream, const struct table *table, size_t 
             set_dot(&canvas, (size_t)(share * (double)(2 * canvas.width - 1) + 0.5),
                     dot_row(&canvas, y[i], low, high));
     }
-    fprintf(stream, "%s\n", table->names[column]);
+    put_line(stream, table->names[column]);
     for (size_t row = 0; row < CURVE_HEIGHT; row++) {
         if (row == 0 || row == CURVE_HEIGHT - 1)
             fprintf(stream, "%*.4g ", MARGIN - 1, row ? low : high);
@@ -333,7 +351,9 @@ static struct error *text_curve(FILE *stream, const struct table *table, size_t 
         put_row(stream, &canvas, row);
         fputc('\n', stream);
     }
-    fprintf(stream, "%*s%s from %g to %g\n", MARGIN, "", table->names[0], first, last);
+    fprintf(stream, "%*s", MARGIN, "");
+    text_write(stream, table->names[0], strlen(table->names[0]));
+    fprintf(stream, " from %g to %g\n", first, last);
     free(canvas.dots);
     return NULL;
 }
@@ -350,11 +370,12 @@ struct error *text_curves(FILE *stream, const struct table *table, size_t width,
 
 /* ---- Scores ---- */
 
-static void text_bar(FILE *stream, const struct scores *scores, int names, size_t room)
+static void text_bar(FILE *stream, const struct scores *scores, size_t names, size_t room)
 {
     size_t eighths = (size_t)(scores->accuracy / 100 * (double)(8 * room) + 0.5);
 
-    fprintf(stream, "%-*.*s ", names, names, scores->name);
+    put_cell(stream, scores->name, names);
+    fputc(' ', stream);
     for (size_t i = 0; i<room; i++, eighths = eighths> 8 ? eighths - 8 : 0) {
         size_t part = eighths > 8 ? 8 : eighths;
 
@@ -377,6 +398,6 @@ struct error *text_scores(FILE *stream, const struct scores *scores, size_t coun
         names = strlen(scores[i].name) > names ? strlen(scores[i].name) : names;
     names = names > width / 3 ? width / 3 : names;
     for (size_t i = 0; i < count; i++)
-        text_bar(stream, &scores[i], (int)names, width > names + 20 + 10 ? width - names - 20 : 10);
+        text_bar(stream, &scores[i], names, width > names + 20 + 10 ? width - names - 20 : 10);
     return NULL;
 }

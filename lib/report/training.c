@@ -9,19 +9,25 @@
 
 /* ---- Learning curves ---- */
 
+/* What can be drawn: others are gaps. */
+static bool is_drawn(double value)
+{
+    return isfinite((float)value);
+}
+
 /* Its last number and the range of all; false if there is none. */
 static bool column_range(const double *values, size_t rows, double *last, struct html_scale *scale)
 {
     double low = INFINITY, high = -INFINITY, margin;
 
     for (size_t i = 0; i < rows; i++) {
-        if (!isfinite(values[i]))
+        if (!is_drawn(values[i]))
             continue;
         low = fmin(low, values[i]);
         high = fmax(high, values[i]);
         *last = values[i];
     }
-    margin = fmax(0.05 * (high - low), 1e-9);
+    margin = fmax(0.05 * (high - low), 1e-9 * fmax(1, fabs(high)));
     *scale = (struct html_scale){rows, low - margin, high + margin};
     return low <= high;
 }
@@ -57,7 +63,7 @@ static struct error *write_curve(FILE *stream, const struct report_curve *curve,
         return error_memory("the report");
     if (column_range(values, table->rows, &last, &scale)) {
         for (size_t i = 0; i < table->rows; i++)
-            drawn[i] = (float)(isfinite(values[i]) ? values[i] : i ? (double)drawn[i - 1] : last);
+            drawn[i] = (float)(is_drawn(values[i]) ? values[i] : i ? (double)drawn[i - 1] : last);
         fprintf(stream,
                 "<div class=\"panel\"><svg class=\"k%zu tall\" viewBox=\"0 0 100 100\" "
                 "preserveAspectRatio=\"none\" role=\"img\" aria-label=\"",
@@ -139,7 +145,7 @@ static bool parse_stage(const char *line, const char *end, struct stage *stage)
     }
     stage->command = memchr(line, '\t', (size_t)(end - line));
     if (!stage->command || number_parse(line, stage->command, &stage->seconds) != stage->command ||
-        !(stage->seconds >= 0))
+        !(stage->seconds >= 0 && stage->seconds <= 1e12))
         return false;
     stage->command++;
     stage->length = word_length(stage->command, end);

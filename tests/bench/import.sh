@@ -1,6 +1,6 @@
 #!/bin/sh
 # Text import in MB/s of text, and how much faster that is than NumPy's loadtxt, pandas' read_csv and
-# pyarrow's csv.read_csv, where PYTHON has them.
+# pyarrow's csv.read_csv, where PYTHON has them; also by processor time, for a machine that is busy.
 #     tests/bench/import.sh BUILD
 # sc-import runs as a whole process (start, reading, digests, classes, writing to /dev/null) from the
 # page cache; of the others only the call is timed, not the start of Python (import.py).
@@ -14,15 +14,16 @@ python=$(python_with_numpy)
 
 # measure NAME FILE [SEPARATOR]: with a separator, the others can read the file, too.
 measure() {
-    time=$(best sc-import "$2" -o /dev/null)
-    single=$(best sc-import --threads 1 "$2" -o /dev/null)
+    time=$(best sc-import -q "$2" -o /dev/null)
+    single=$(best sc-import -q --threads 1 "$2" -o /dev/null)
     printf '%-34s %4s MB  %5s MB/s  %5s MB/s on one thread\n' "$1" \
         "$(($(wc -c <"$2") / 1000000))" "$(rate "$2" "$time")" "$(rate "$2" "$single")"
     [ $# -gt 2 ] && [ -n "$python" ] || return 0
+    processor=$(processor sc-import -q "$2" -o /dev/null)
     "$python" tests/bench/import.py "$2" "$3" >"$scratch/others"
-    while read -r name other; do
-        printf '    %-39s  %5s MB/s  sc-import is %s times as fast\n' "$name" "$(rate "$2" "$other")" \
-            "$(ratio "$other" "$time")"
+    while read -r name other other_processor; do
+        printf '    %-39s  %5s MB/s  sc-import is %s times as fast; by processor time %s\n' "$name" \
+            "$(rate "$2" "$other")" "$(ratio "$other" "$time")" "$(ratio "$other_processor" "$processor")"
     done <"$scratch/others"
 }
 

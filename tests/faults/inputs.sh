@@ -30,3 +30,7 @@ tail -c +$((1 + 128 + 12 * 16 * 4)) train.npy | head -c $((128 + 12 * 4)) >y.npy
 printf '%s\n' '@relation r' '@attribute a numeric' '@attribute b numeric' '@attribute class {x,y}' \
     '@data' '1,2,x' '3,?,y' >small.arff
 printf '%s\n' 'class,t0,t1' '"a b",1,2' 'c,,4' >small.csv
+printf '%s\n' 'who,when,value,kind' 'a,0,1,x' 'a,1,2,x' 'b,0,3,y' 'b,1,5,y' >long.csv
+sc-export -q train.npy -o train.npz
+sc-quantise -q train.npy -o quantised.npy
+printf 'seed\taccuracy\n0\t50\nmean\t50\n' >accuracy.tsv

@@ -178,4 +178,36 @@ test_that 'gaps are not drawn' '
     fails 1 "gap.npy: series 0, channel 0, step 0: NaN" sc-plot gap.npy -o none
     refute ls none
 '
+test_that 'values near the limits of numbers are drawn or refused' '
+    for value in 1e30 -3.4e38 1e-45 0; do
+        printf "a,%s,%s,%s\nb,%s,%s,%s\n" $value $value $value $value $value $value | sc-import -q -f csv >same.npy
+        sc-plot --text same.npy >same.txt
+        test "$(grep -c "^[ab]$" same.txt)" = 2
+        refute grep -iE "nan|inf" same.txt
+        sc-plot same.npy >same.svg
+        refute grep -iE "[^a-z](nan|inf)" same.svg
+    done
+    printf "x\ty\n1\t1e300\n2\t1e300\n" | sc-plot --text >same.txt
+    # One row of dots, in the middle.
+    test "$(sed -n 2,17p same.txt | LC_ALL=C awk "/\342\240[\201-\277]|\342[\241-\243]/ { print NR }")" = 9
+    for word in 1e308 1.79e308; do
+        printf "x\ty\n1\t-%s\n2\t%s\n" $word $word >large
+        fails 1 "numbers that are too large to draw" sc-plot --text large
+        fails 1 "numbers that are too large to draw" sc-plot large
+    done
+    printf "x\ty\n1\t1.797e308\n2\t1.797e308\n" >large
+    fails 1 "numbers that are too large to draw" sc-plot --text large
+'
+test_that 'on a terminal, names are printable' '
+    esc=$(printf "\033")
+    printf "%s\n" "a${esc}[2J,1,2,3" "b,1,2,4" | sc-import -q -f csv >evil.npy
+    sc-plot --text evil.npy >evil.txt
+    printf "x${esc}[1m\ty${esc}[1m\n1\t2\n2\t3\n" >evil.tsv
+    sc-plot --text evil.tsv >>evil.txt
+    printf "seed\taccuracy\n0\t50\nmean\t50\n" >"evil${esc}[2J.tsv"
+    sc-plot --text "evil${esc}[2J.tsv" >>evil.txt
+    cat -v evil.txt
+    refute grep "$esc" evil.txt
+    test "$(grep -c -F "?[" evil.txt)" = 4
+'
 finish

@@ -133,4 +133,29 @@ test_that 'what does not belong together is refused' '
     done
     refute test -e none.html
 '
+test_that 'a page does not replace one of its tables' '
+    printf "seed\taccuracy\n0\t50\nmean\t50\n" >table.tsv
+    printf "epoch\tloss\n1\t2\n" >curve.tsv
+    cp table.tsv before.tsv
+    ln -sf table.tsv link.tsv
+    for name in table.tsv x=table.tsv x=./table.tsv link.tsv; do
+        fails 2 "--eval and --output are the same file" sc-report -e $name tiny.npy -o table.tsv
+    done
+    fails 2 "--curve and --output are the same file" sc-report -c y=curve.tsv tiny.npy -o curve.tsv
+    cmp table.tsv before.tsv
+    sc-report -e x=table.tsv -e y=table.tsv tiny.npy -o fine.html
+'
+test_that 'numbers that cannot be drawn are left out' '
+    printf "epoch\tloss\taccuracy\n1\t1e308\t1\n2\t-1e308\t2\n3\tnan\tinf\n" >huge.tsv
+    printf "epoch\tloss\n1\t1e30\n2\t1e30\n" >same.tsv
+    sc-report -c huge.tsv -c same.tsv tiny.npy -o huge.html
+    grep -o "data-s=\"[^\"]*\"" huge.html >scales
+    grep -o "at the end, from [^<]*" huge.html >>scales
+    refute grep -iE "nan|inf" scales
+    grep -q ">2 at the end, from 1 to 2<" huge.html
+    refute grep -q "aria-label=\"loss\" data-s=\"3 " huge.html
+    printf "a\tb\t1e308\tsc-a -o x\na\tb\t2\tsc-b -o y\n" >log.tsv
+    sc-report --times log.tsv tiny.npy -o huge.html
+    grep -q "2 seconds in all" huge.html
+'
 finish

@@ -239,15 +239,15 @@ test_that 'names that look like options are files' '
     cp train.npy dash/-oevil
     (
         cd dash
-        TMPDIR=-tmp shapecond -q --spc 1 --steps 2 --views 20 --no-score --validate -oevil --test -oevil -o -out \
-            -- -oevil <../short.npy >scores
+        TMPDIR=-tmp shapecond -q --spc 1 --steps 2 --views 20 --no-score --validate -oevil --test -oevil \
+            --report -page.html -o -out -- -oevil <../short.npy >scores
         grep "^mean" scores
         shapecond -q --spc 1 --steps 2 --views 20 --no-score --keep -stages -o out -- -oevil
     )
     test -s dash/-out
     test -s dash/out
     test -s dash/-stages/teacher.tch
-    test "$(ls -A dash)" = "$(printf "%s\n" -oevil -out -stages -tmp out scores)"
+    test "$(ls -A dash)" = "$(printf "%s\n" -oevil -out -page.html -stages -tmp out scores)"
     test -z "$(ls -A dash/-tmp)"
 '
 quoted="\$'odd\\x1b[2J\\'name.npy'"
@@ -299,6 +299,21 @@ test_that 'with --keep a run continues where it was stopped, and repeats only wh
     printf "nonsense\n" >whole/commands.tsv
     shapecond -q train.npy --spc 1 --steps 60 --views 50 --no-score --keep whole -o again.npy
     cmp again.npy whole.npy
+'
+test_that 'the log of a kept folder has one command for each file, and a report is made once' '
+    for run in 1 2; do
+        shapecond train.npy --spc 1 --steps 2 --views 5 --no-score --keep page --report page.html -o paged.npy 2>said
+        cut -f 4 page/commands.tsv | sort >page-$run
+        cp page.html page-$run.html
+    done
+    grep "^+ sc-report.*done before" said
+    cmp page-1 page-2
+    cmp page-1.html page-2.html
+    # Other options: their commands take the place of those before.
+    shapecond -q train.npy --spc 1 --steps 3 --views 5 --no-score --keep page --report page.html -o paged.npy
+    test "$(wc -l <page/commands.tsv)" = "$(wc -l <page-1)"
+    test "$(grep -c "	sc-teacher --steps 3 " page/commands.tsv)" = 1
+    refute grep "	sc-teacher --steps 2 " page/commands.tsv
 '
 test_that 'a long training continues from its checkpoint' '
     shapecond -q train.npy --spc 1 --steps 3000 --views 20 --no-score --keep slow -o slow.npy &

@@ -49,6 +49,12 @@ static bool names_output(const char *word)
            strcmp(word, "--checkpoint") == 0;
 }
 
+/* Outputs, and this log itself, which sc-report shows. */
+static bool names_unread(const char *word)
+{
+    return names_output(word) || strcmp(word, "--times") == 0;
+}
+
 /* The files that a command for /bin/sh names: a script, its data. */
 static void add_named_files(struct digest *digest, const char *command)
 {
@@ -70,17 +76,15 @@ void command_log_key(const char *program, const char *const *words, char key[DIG
     add_file(&digest, program);
     for (; *words; words++) {
         digest_add(&digest, *words, strlen(*words) + 1);
-        if (names_output(*words) && words[1]) {
+        if (names_unread(*words) && words[1]) {
             words++;
             digest_add(&digest, *words, strlen(*words) + 1);
         } else if (strcmp(*words, "--teacher-command") == 0 && words[1]) {
             words++;
             digest_add(&digest, *words, strlen(*words) + 1);
             add_named_files(&digest, *words);
-        } else {
-            const char *equals = **words == '-' ? strchr(*words, '=') : NULL;
-
-            add_file(&digest, equals ? equals + 1 : *words);
+        } else if (!add_file(&digest, *words) && strchr(*words, '=')) {
+            add_file(&digest, strchr(*words, '=') + 1);
         }
     }
     digest_finish(&digest, key);
@@ -207,15 +211,43 @@ bool command_log_has(const struct command_log *log, const char *key, const char 
     return false;
 }
 
-/* The line of the command before, or a new one. */
-static struct command_log_line *line_of(struct command_log *log, const char *key)
+/* The word after -o, or NULL. */
+static const char *output_of(const char *const *words)
 {
-    for (size_t i = 0; i < log->count; i++)
-        if (strcmp(log->lines[i].key, key) == 0) {
-            free(log->lines[i].rest);
-            return &log->lines[i];
-        }
-    return new_line(log);
+    for (; words[0] && words[1]; words++)
+        if (strcmp(words[0], "-o") == 0)
+            return words[1];
+    return NULL;
+}
+
+/* Whether a command of the log, as describe has it, wrote that file. */
+static bool wrote(const char *command, const char *output)
+{
+    size_t length = strlen(output);
+
+    while ((command = strstr(command, " -o ")) != NULL) {
+        command += strlen(" -o ");
+        if (strncmp(command, output, length) == 0 &&
+            (command[length] == ' ' || command[length] == '\0'))
+            return true;
+    }
+    return false;
+}
+
+/* Drops the command before with the same key or the same output, which is replaced. */
+static void drop_lines(struct command_log *log, const char *key, const char *output)
+{
+    size_t kept = 0;
+
+    for (size_t i = 0; i < log->count; i++) {
+        struct command_log_line *line = &log->lines[i];
+
+        if (strcmp(line->key, key) == 0 || (output && wrote(line->rest, output)))
+            free(line->rest);
+        else
+            log->lines[kept++] = *line;
+    }
+    log->count = kept;
 }
 
 /* Seconds, then the words with a space between: to be read, not to be run. */
@@ -243,7 +275,8 @@ void command_log_add(struct command_log *log, const char *key, const char *const
 
     if (!log->path || !written_files(words, written))
         return;
-    line = line_of(log, key);
+    drop_lines(log, key, output_of(words));
+    line = new_line(log);
     memcpy(line->key, key, DIGEST_TEXT);
     memcpy(line->written, written, DIGEST_TEXT);
     line->rest = describe(words, seconds);

@@ -25,16 +25,16 @@ struct command_log {
 void command_log_open(struct command_log *log, const char *folder);
 void command_log_close(struct command_log *log);
 
-/* What a command depends on.  `program` is the path of the program, the words end with NULL; the
- * word after -o, --save and --checkpoint is not read, and of that after --teacher-command every file
- * that it names is. */
+/* What a command depends on.  `program` is the path of the program, the words end with NULL.  Words
+ * that name files are read, also behind a =; but not the word after -o, --save, --log, --checkpoint
+ * and --times, and of that after --teacher-command every file that it names. */
 void command_log_key(const char *program, const char *const *words, char key[DIGEST_TEXT]);
 
 /* Whether the command has been run and its files are as it left them. */
 bool command_log_has(const struct command_log *log, const char *key, const char *const *words);
 
-/* Adds the command, which took so long, and writes the log.  One that writes no file is not added.
- */
+/* Adds the command, which took so long, and writes the log; it replaces the one that wrote the same
+ * file before.  A command that writes no file is not added. */
 void command_log_add(struct command_log *log, const char *key, const char *const *words,
                      double seconds);
 

@@ -244,7 +244,7 @@ void write_report(struct job *job)
     }
     words[n++] = "-o";
     words[n++] = job->report;
-    words[n++] = job->result;
+    words[n++] = command_name(run, job->result);
     words[n] = NULL;
     command_run(run, "sc-report", words);
 }

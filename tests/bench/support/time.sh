@@ -22,6 +22,19 @@ best() {
     echo "$best_time"
 }
 
+# processor COMMAND...: its mean processor time in nanoseconds, which other processes disturb little.
+processor() {
+    (
+        count=0
+        while [ "$count" -lt "$BENCH_REPEATS" ]; do
+            "$@" || exit 1
+            count=$((count + 1))
+        done
+        times
+    ) | tail -n 1 | tr 'ms' '  ' | awk -v n="$BENCH_REPEATS" '
+        { printf "%.0f", ($1 * 60 + $2 + $3 * 60 + $4) * 1e9 / n }'
+}
+
 # rate FILE NANOSECONDS: MB/s.
 rate() {
     echo "$(wc -c <"$1") $2" | awk '{ printf "%.0f", $1 * 1000 / $2 }'
