@@ -117,8 +117,8 @@ struct error *labeller_ask(const struct labeller *labeller, const struct example
 }
 
 /* Logits (N, V) of the series of a dataset, which is taken over and freed. */
-static struct error *run(const struct labeller *labeller, const char *name,
-                         struct dataset *series, float *logits)
+static struct error *run(const struct labeller *labeller, const char *name, struct dataset *series,
+                         float *logits)
 {
     struct examples examples;
     struct error *error;
