@@ -33,7 +33,7 @@ struct device device_cpu(void);
 struct error *device_open(enum device_kind kind, struct device *device) MUST_CHECK;
 
 /* transform_forward for arrays of the host, whatever device the transform is on.  A distance that
- * does not fit into a float is an error. */
+ * has no place in a float is an error. */
 struct error *device_transform(const struct device *device, const struct transform *transform,
                                const float *x, size_t count, float *features) MUST_CHECK;
 

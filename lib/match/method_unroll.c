@@ -280,7 +280,7 @@ static void take_window(void *context, size_t task, unsigned worker)
     note_age(u, &student);
 }
 
-/* Adds a window's gradient to the sum, scaled to length 1: the gradients of unstable windows would
+/* Adds a window's gradient to the sum, with length 1: one that lies where training is wild would
  * otherwise outweigh all others. */
 static void add_direction(size_t count, const float *from, float *to)
 {
