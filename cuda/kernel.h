@@ -42,7 +42,7 @@ enum {
     LINE = 256,           /* threads of a block that goes along an array */
     WIDE = 32,            /* threads side by side along the channels, */
     HIGH = 8,             /* and one above the other along the steps */
-    MOST_GRID = 65535,    /* blocks in y and z; kernels go round when there is more to do */
+    MOST_GRID = 65535,    /* blocks in y and z; kernels loop when there is more to do */
     MOST_LINES = 1 << 20, /* blocks along x */
 };
 

@@ -100,7 +100,7 @@ KERNEL count_kernel(size_t *counter)
     }
 }
 
-/* Whoever finds one writes the same. */
+/* Every thread that finds one writes the same value. */
 KERNEL find_infinite_kernel(size_t count, const float *values, double *found)
 {
     THREADS

@@ -73,7 +73,7 @@ KERNEL reduce_kernel(struct normact_call call, const float *running_mean,
         const struct normact *normact = &call.normact;
 
         for (EACH(c, normact->shape.stride)) {
-            double mean = 0, variance = 1.0 - NORMACT_EPSILON;
+            double mean = 0, variance = 1.0 - BACKEND_EPSILON;
 
             row_of(&call, 0, NORMACT_MATCH_OFFSET)[c] = 0;
             row_of(&call, 0, NORMACT_MATCH_SLOPE)[c] = 0;
@@ -86,7 +86,7 @@ KERNEL reduce_kernel(struct normact_call call, const float *running_mean,
                 mean = running_mean[c];
                 variance = running_variance[c];
             }
-            set_channel_rows(&call, 0, c, mean, 1.0 / sqrt(variance + NORMACT_EPSILON));
+            set_channel_rows(&call, 0, c, mean, 1.0 / sqrt(variance + BACKEND_EPSILON));
         }
     }
 }

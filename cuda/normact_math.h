@@ -41,7 +41,7 @@ DEVICE float activate(enum activation act, float a)
     }
     if (act == ACTIVATION_GELU)
         return a * normal_integral(a);
-    return a <= 0.0f ? (act == ACTIVATION_RELU ? 0.0f : a * 0.01f) : a;
+    return a <= 0.0f ? (act == ACTIVATION_RELU ? 0.0f : a * BACKEND_LEAKY_SLOPE) : a;
 }
 
 /* x act'(a), where y = act(a). */
@@ -53,7 +53,7 @@ DEVICE float times_slope(enum activation act, float x, float a, float y)
         return x * y * (1.0f - y);
     if (act == ACTIVATION_GELU)
         return x * (normal_integral(a) + a * normal_density(a));
-    return a > 0.0f ? x : (act == ACTIVATION_RELU ? 0.0f : x * 0.01f);
+    return a > 0.0f ? x : (act == ACTIVATION_RELU ? 0.0f : x * BACKEND_LEAKY_SLOPE);
 }
 
 DEVICE bool per_sample(const struct normact_call *call)

@@ -6,8 +6,6 @@
 
 #include "normact_math.h"
 
-#define NORMACT_EPSILON 1e-5
-
 /* ---- Sums ---- */
 
 /* What is summed up, A and B (see enum normact_sum). */

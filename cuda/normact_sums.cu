@@ -235,7 +235,7 @@ KERNEL instance_rows_kernel(struct normact_call call, enum sums sums, const doub
                 if (sums == SUM_MOMENTS)
                     set_channel_rows(&call, sample, c,
                                      call.z[sample * shape->input_sample + c] + a / n,
-                                     1.0 / sqrt(variance_of(a, b, n) + NORMACT_EPSILON));
+                                     1.0 / sqrt(variance_of(a, b, n) + BACKEND_EPSILON));
                 else if (sums == SUM_GRADIENT)
                     set_gradient_rows(&call, sample, c, a / n, b / n, call.normact.gamma[c]);
                 else if (sums == SUM_TANGENT)
@@ -279,7 +279,7 @@ KERNEL layer_rows_kernel(struct normact_call call, enum sums sums, const double 
                 if (sums == SUM_MOMENTS) {
                     set_layer_rows(&call, sample, c,
                                    call.z[sample * shape->input_sample] + sum.a / n,
-                                   1.0 / sqrt(variance_of(sum.a, sum.b, n) + NORMACT_EPSILON));
+                                   1.0 / sqrt(variance_of(sum.a, sum.b, n) + BACKEND_EPSILON));
                 } else if (sums == SUM_GRADIENT) {
                     set_gradient_rows(&call, sample, c, sum.a / n, sum.b / n, 1.0);
                 } else if (sums == SUM_TANGENT) {

@@ -21,7 +21,7 @@ DEVICE struct moments moments_of(size_t channels, const float *z)
     mean = sum / (double)channels;
     for (size_t c = 0; c < channels; c++)
         squares += (z[c] - mean) * (z[c] - mean);
-    return {mean, 1.0 / sqrt(squares / (double)channels + 1e-5)};
+    return {mean, 1.0 / sqrt(squares / (double)channels + BACKEND_EPSILON)};
 }
 
 /* Means of Rz and xh Rz, for Rxh = rstd (Rz - mean(Rz) - xh mean(xh Rz)). */

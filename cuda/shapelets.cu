@@ -61,7 +61,7 @@ DEVICE bool is_equal(const float *x, const float *shapelet, size_t length)
     return true;
 }
 
-/* The first of the least again, for squares that have no place in a float. */
+/* The first of the least again, for squares that do not fit into a float. */
 DEVICE double wide_least(const float *x, const float *values, const struct placed *shapelet,
                          size_t *least)
 {
@@ -419,7 +419,7 @@ KERNEL start_distances_kernel(size_t count, double *least)
     }
 }
 
-/* Whether the squares of a candidate and block all have a place in a float. */
+/* Whether the squares of a candidate and block all fit into a float. */
 DEVICE bool are_floats(const double *squares)
 {
     for (int lane = 0; lane < DISTANCE_LANES; lane++)

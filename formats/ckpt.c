@@ -17,7 +17,9 @@ static const char version[] = "1\n";
 /* A line with a digest is as long as its text, whose end a newline takes the place of. */
 enum { HEADER_LINES = 4, DIGEST_LINE = DIGEST_TEXT, MOST_HEADER = 4096 };
 
-struct error *ckpt_look(const char *path, bool *found)
+/* Whether the file is there.  Anything but a regular one is an error, standard output ("-") as
+ * well: a device or a pipe need not end, and would be removed after the run. */
+static struct error *look(const char *path, bool *found)
 {
     struct stat status;
 
@@ -266,7 +268,7 @@ struct error *ckpt_read(const char *path, const struct ckpt_run *run, unsigned c
     bool found;
 
     *state = NULL;
-    TRY(ckpt_look(path, &found));
+    TRY(look(path, &found));
     if (!found)
         return NULL;
     ckpt.stream = fopen(path, "rbe");
@@ -292,7 +294,7 @@ struct error *ckpt_is_damaged(const char *path, bool *is_damaged)
     bool found;
 
     *is_damaged = false;
-    TRY(ckpt_look(path, &found));
+    TRY(look(path, &found));
     if (!found)
         return NULL;
     TRY(file_read(path, &bytes, &size));
@@ -330,7 +332,7 @@ struct error *ckpt_open(const char *path, const struct ckpt_run *run, size_t rec
     bool found;
 
     *ckpt = (struct ckpt){.path = path, .record_size = record_size};
-    TRY(ckpt_look(path, &found));
+    TRY(look(path, &found));
     if (!found)
         TRY(ckpt_write(path, run, NULL, 0));
     ckpt->stream = fopen(path, "r+be");

@@ -36,10 +36,6 @@ struct ckpt_part {
     size_t size;
 };
 
-/* Whether the file is there.  Anything but a regular one is an error, standard output ("-") as
- * well: a device or a pipe need not end, and would be removed after the run. */
-struct error *ckpt_look(const char *path, bool *found) MUST_CHECK;
-
 /* Replaces the file by one with the parts, one after another, as its only record; with none if
  * there are no parts. */
 struct error *ckpt_write(const char *path, const struct ckpt_run *run,

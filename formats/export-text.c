@@ -10,7 +10,7 @@
 
 /* ---- Labels ---- */
 
-/* Whether a name can stand in the text and be read back: forbidden names its enemies there. */
+/* Whether a name can stand in the text and be read back; forbidden: characters that would end it. */
 static struct error *check_name(const char *name, const char *forbidden, const char *format)
 {
     size_t length = strlen(name);

@@ -9,11 +9,6 @@
 #include "formats/mapped.h"
 #include "base/number.h"
 
-static struct error *from_npy(const struct npy_error *error)
-{
-    return error_make("%s", error->message);
-}
-
 /* ---- Series ---- */
 
 static struct error *check_values(struct import_chunk *chunk)
@@ -40,7 +35,7 @@ static struct error *put_channels_first(struct npy_array *x)
     float *to;
 
     if (npy_array_new(&turned, NPY_FLOAT, 4, 3, shape, &error))
-        return from_npy(&error);
+        return dataset_npy_error(&error);
     to = turned.data;
     for (size_t i = 0; i < count; i++, from += channels * steps, to += channels * steps) {
         for (size_t step = 0; step < steps; step++) {
@@ -61,7 +56,7 @@ struct error *import_take_series(struct import_source *source, npy_reader *reade
 
     if (npy_next(reader, x, &error) != 1 ||
         (x->kind != NPY_UNICODE && npy_convert(x, NPY_FLOAT, 4, &error)))
-        return from_npy(&error);
+        return dataset_npy_error(&error);
     if (x->kind == NPY_UNICODE || (x->ndim != 2 && x->ndim != 3))
         return error_make("the series must be numbers in the shape (N, C, L) or (N, L)");
     if (x->count == 0)
@@ -112,7 +107,7 @@ static struct error *add_text_labels(struct import_chunk *chunk, enum purpose pu
     char **strings = npy_strings(y, &npy_error);
 
     if (!strings)
-        return from_npy(&npy_error);
+        return dataset_npy_error(&npy_error);
     for (size_t i = 0; i < y->count && !error; i++)
         error = add_label(chunk, i, purpose, strings[i]);
     free(strings);
@@ -127,7 +122,7 @@ static struct error *add_number_labels(struct import_chunk *chunk, enum purpose 
     char text[NUMBER_TEXT];
 
     if (npy_convert(y, real ? NPY_FLOAT : NPY_INT, 8, &error))
-        return from_npy(&error);
+        return dataset_npy_error(&error);
     for (size_t i = 0; i < y->count; i++) {
         int64_t number = real ? 0 : ((int64_t *)y->data)[i];
 
@@ -165,7 +160,7 @@ static struct error *find_ones(struct npy_array *y)
 
     if (npy_convert(y, NPY_FLOAT, 8, &error) ||
         npy_array_new(&found, NPY_INT, 8, 1, &count, &error))
-        return from_npy(&error);
+        return dataset_npy_error(&error);
     for (size_t i = 0; i < count; i++) {
         const double *row = (const double *)y->data + i * classes;
         size_t ones = 0;
@@ -228,11 +223,11 @@ static struct error *take_label_file(struct import_source *source, const char *p
     npy_reader *reader = mapped_open_npy(path, &npy_error);
 
     if (!reader)
-        return from_npy(&npy_error);
+        return dataset_npy_error(&npy_error);
     digest_start(&digest);
     npy_watch(reader, digest_watch, &digest);
     if (npy_next(reader, &y, &npy_error) != 1)
-        error = from_npy(&npy_error);
+        error = dataset_npy_error(&npy_error);
     else if (npy_next(reader, &more, &npy_error) != 0)
         error = error_make("more than one array: a file of %s holds nothing else",
                            purpose == FOR_GROUPS ? "groups" : "labels");
@@ -286,7 +281,7 @@ static struct error *take_text(struct import_source *source, const struct npy_ar
         return error_make("%zu class names are too many", array->count);
     strings = npy_strings(array, &error);
     if (!strings)
-        return from_npy(&error);
+        return dataset_npy_error(&error);
     if (array->ndim == 1) {
         followers->names = strings;
         followers->name_count = array->count;
@@ -337,7 +332,7 @@ static struct error *take_followers(struct import_source *source, npy_reader *re
         TRY(error);
     }
     if (result < 0)
-        return from_npy(&npy_error);
+        return dataset_npy_error(&npy_error);
     if (!followers->y.data)
         return followers->names ? error_make("class names without labels") : NULL;
     TRY(import_take_labels(source, &followers->y, followers->names, followers->name_count));
@@ -366,7 +361,7 @@ struct error *import_npy(struct import_source *source, const char *bytes, size_t
     struct error *error;
 
     if (!reader)
-        return error_in(source->name, from_npy(&npy_error));
+        return error_in(source->name, dataset_npy_error(&npy_error));
     digest_start(&digest);
     npy_watch(reader, digest_watch, &digest);
     error = error_in(source->name, take_all(source, reader));

@@ -174,7 +174,7 @@ static struct error *read_array(zip_t *zip, zip_uint64_t index, void **bytes,
     result = reader ? npy_next(reader, array, &npy_error) : -1;
     npy_close(reader);
     return result == 1 ? NULL
-                       : error_in(zip_get_name(zip, index, 0), error_make("%s", npy_error.message));
+                       : error_in(zip_get_name(zip, index, 0), dataset_npy_error(&npy_error));
 }
 
 /* ---- The dataset ---- */
@@ -201,7 +201,7 @@ static struct error *take_texts(zip_t *zip, const char *name, struct texts *text
         texts->items = npy_strings(&array, &npy_error);
         texts->count = array.count;
         if (!texts->items)
-            error = error_make("%s", npy_error.message);
+            error = dataset_npy_error(&npy_error);
     }
     npy_array_free(&array);
     free(bytes);
@@ -273,7 +273,7 @@ static struct error *take_series(struct import_source *source, zip_t *zip, zip_u
 
     TRY(read_member(zip, index, &source->member, &size));
     reader = npy_open_memory(source->member, size, &npy_error);
-    error = reader ? import_take_series(source, reader) : error_make("%s", npy_error.message);
+    error = reader ? import_take_series(source, reader) : dataset_npy_error(&npy_error);
     npy_close(reader);
     return error_in(zip_get_name(zip, index, 0), error);
 }

@@ -1,4 +1,4 @@
-/* sc-eval: how good a dataset is to learn from: train fresh networks on it and score them on other
+/* sc-eval: how well networks learn from a dataset: train fresh ones on it and score them on other
  * series (paper, 4.1). */
 #include <math.h>
 #include <stdlib.h>

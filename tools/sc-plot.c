@@ -54,27 +54,27 @@ static const struct cli_program program = {
 };
 
 /* What is drawn besides the file itself. */
-struct company {
+struct context {
     struct dataset real;
     struct shapelet_pool pool;
     const struct dataset *over;            /* or NULL */
     const struct shapelet_pool *shapelets; /* or NULL */
 };
 
-static void read_company(const struct plot_options *opt, struct company *company)
+static void read_context(const struct plot_options *opt, struct context *context)
 {
     if (opt->over) {
-        cli_check(dataset_read(opt->over, NULL, 0, &company->real));
-        company->over = &company->real;
+        cli_check(dataset_read(opt->over, NULL, 0, &context->real));
+        context->over = &context->real;
     }
     if (opt->shapelets) {
-        cli_check(slp_read(opt->shapelets, &company->pool));
-        company->shapelets = &company->pool;
+        cli_check(slp_read(opt->shapelets, &context->pool));
+        context->shapelets = &context->pool;
     }
 }
 
 static struct error *draw_dataset(FILE *stream, const unsigned char *bytes, size_t size,
-                                  const struct company *company, const struct plot_options *opt)
+                                  const struct context *context, const struct plot_options *opt)
 {
     struct dataset dataset;
     struct error *error;
@@ -82,21 +82,21 @@ static struct error *draw_dataset(FILE *stream, const unsigned char *bytes, size
     TRY(dataset_read_memory(bytes, size, 0, &dataset));
     error = opt->text
                 ? text_dataset(stream, &dataset, help_width(STDOUT_FILENO), &opt->figure)
-                : figure_dataset(stream, &dataset, company->over, company->shapelets, &opt->figure);
+                : figure_dataset(stream, &dataset, context->over, context->shapelets, &opt->figure);
     dataset_free(&dataset);
     return error;
 }
 
 static struct error *draw_pool(FILE *stream, const unsigned char *bytes, size_t size,
-                               const struct company *company, const struct plot_options *opt)
+                               const struct context *context, const struct plot_options *opt)
 {
     struct shapelet_pool pool;
     struct error *error;
 
     TRY(slp_read_memory(bytes, size, &pool));
     error = opt->text
-                ? text_pool(stream, &pool, company->over, help_width(STDOUT_FILENO), &opt->figure)
-                : figure_pool(stream, &pool, company->over, &opt->figure);
+                ? text_pool(stream, &pool, context->over, help_width(STDOUT_FILENO), &opt->figure)
+                : figure_pool(stream, &pool, context->over, &opt->figure);
     slp_free(&pool);
     return error;
 }
@@ -153,12 +153,12 @@ static struct error *draw_scores(FILE *stream, const unsigned char *bytes, size_
 }
 
 static struct error *draw_table(FILE *stream, const unsigned char *bytes, size_t size,
-                                const struct company *company, const struct plot_options *opt)
+                                const struct context *context, const struct plot_options *opt)
 {
     struct table table;
     struct error *error;
 
-    (void)company;
+    (void)context;
     if (scores_are((const char *)bytes, size))
         return draw_scores(stream, bytes, size, opt);
     TRY(table_parse((const char *)bytes, size, &table));
@@ -171,13 +171,13 @@ static struct error *draw_table(FILE *stream, const unsigned char *bytes, size_t
 int main(int argc, char **argv)
 {
     static struct error *(*const draw[])(FILE *, const unsigned char *, size_t,
-                                         const struct company *, const struct plot_options *) = {
+                                         const struct context *, const struct plot_options *) = {
         [FILE_NPY] = draw_dataset,
         [FILE_POOL] = draw_pool,
         [FILE_TEXT] = draw_table,
     };
     struct plot_options opt = {.figure = figure_defaults()};
-    struct company company = {0};
+    struct context context = {0};
     unsigned char *bytes;
     struct output output;
     struct error *error;
@@ -190,15 +190,15 @@ int main(int argc, char **argv)
     if (opt.common.file_count > 1 &&
         (file_kind(bytes, size) != FILE_TEXT || !scores_are((const char *)bytes, size)))
         cli_usage("several files: only for tables of sc-eval");
-    read_company(&opt, &company);
+    read_context(&opt, &context);
     cli_open_output(opt.common.output, false, &output);
-    error = draw[file_kind(bytes, size)](output.stream, bytes, size, &company, &opt);
+    error = draw[file_kind(bytes, size)](output.stream, bytes, size, &context, &opt);
     if (error)
         output_abort(&output);
     cli_check(error_in(shown, error));
     cli_finish_output(&output, opt.common.output, NULL);
-    dataset_free(&company.real);
-    slp_free(&company.pool);
+    dataset_free(&context.real);
+    slp_free(&context.pool);
     free(bytes);
     return 0;
 }

@@ -47,7 +47,7 @@ static size_t file_bytes(const char *path, const struct dataset *dataset)
 
     if (strcmp(path, "-") != 0 && stat(path, &status) == 0 && S_ISREG(status.st_mode))
         return (size_t)status.st_size;
-    return dataset->count * dataset->channels * dataset->length * sizeof *dataset->x;
+    return dataset->count * dataset_series_size(dataset) * sizeof *dataset->x;
 }
 
 static void read_real(const char *path, const struct dataset *condensed, struct dataset *real)

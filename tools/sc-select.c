@@ -1,4 +1,4 @@
-/* sc-select: a few real series of each class that stand for all: the coreset methods of the paper's
+/* sc-select: a few real series that represent each class: the coreset methods of the paper's
  * main table. */
 #include <stdlib.h>
 
@@ -37,7 +37,7 @@ static const struct cli_option options[] = {
 static const struct cli_program program = {
     .name = "sc-select",
     .arguments = "[FILE]",
-    .summary = "Chooses a few real series of each class that stand for all.",
+    .summary = "Chooses a few real series to represent each class.",
     .example = "sc-select -n 10 train.npy -o chosen.npy",
     .options = options,
     .most_files = 1,

@@ -99,7 +99,7 @@ static void name_parts(const struct split_cli *opt, char *paths[SPLIT_PARTS])
     }
 }
 
-/* Says which classes a part does without. */
+/* Says which classes are missing from a part. */
 static void remark_missing(const struct dataset *part, const char *name)
 {
     size_t *counts = calloc(part->classes, sizeof *counts), missing = 0;

@@ -87,7 +87,7 @@ bool output_is_committing(void)
     return atomic_load(&committing);
 }
 
-/* Nobody else's: 48 bits of chance. */
+/* No other process has it: 48 random bits. */
 static uint64_t chance(void)
 {
     struct timespec time;

@@ -20,7 +20,7 @@ size_t text_decode(const char *text, uint32_t *point);
 size_t text_printable(const char *text, size_t length);
 
 /* Writes length bytes of a string (which may be longer) with all characters that are not printable
- * replaced by '?', so that no file can play tricks on a terminal. */
+ * replaced by '?', so that no file can send control sequences to a terminal. */
 void text_write(FILE *stream, const char *text, size_t length);
 
 /* Writes a string with every byte of what is not printable as \x1b, so that nothing is lost. */

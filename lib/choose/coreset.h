@@ -1,4 +1,4 @@
-/* Choosing real series to stand for all, class by class: the coreset methods of the paper's table.
+/* Choosing real series that represent their class: the coreset methods of the paper's table.
  *
  * They work on points, one for each series: the series themselves or a network's embedding. */
 #ifndef SC_CORESET_H

@@ -1,11 +1,11 @@
-/* What a batch of condensed series is judged by (paper, section 3.3), and its slope:
+/* The loss of a batch of condensed series (paper, section 3.3) and its gradient:
  *
  *     loss = cross_entropy * CE(teacher(x), labels) + R(x)
  *
  * CE is the mean over the batch, the teacher is frozen and in inference mode, and R is the distance
  * of the batch statistics of its normalisations from the running ones, weights included (see
  * pass_match).  A teacher with shapelet features gets the distances of x to the pool, and the
- * gradient runs through those, too. */
+ * gradient includes the part through them. */
 #ifndef SC_CONDENSE_OBJECTIVE_H
 #define SC_CONDENSE_OBJECTIVE_H
 

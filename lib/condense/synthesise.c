@@ -205,7 +205,7 @@ struct batch_run {
     struct error *error; /* of the teacher; the rest of the step is left out */
 };
 
-/* Judges the series as they are. */
+/* The loss of the series as they are, and its gradient. */
 static void judge(struct batch_run *run)
 {
     struct synthesis *synthesis = run->synthesis;
@@ -278,7 +278,7 @@ static void plan_steps(const struct synthesis *synthesis, struct workspace *spac
     synthesis->backend->zero(space->step, sizeof *space->step);
 }
 
-/* Step 0 judges the start, and the last one only judges what the one before it made. */
+/* Step 0 begins with the loss of the start; the last one only computes the loss of the result. */
 static struct error *take_steps(struct synthesis *synthesis, size_t batch, struct batch_run *run,
                                 struct repeated *step_again)
 {
@@ -350,8 +350,8 @@ static struct error *optimise_all(struct synthesis *synthesis)
 
 /* ---- The start ---- */
 
-/* The teacher's answers for any number of series, a batch at a time in the first slot.  The slope
- * is asked for as well, because a teacher expects that. */
+/* The teacher's features and logits for any number of series, a batch at a time in the first slot.
+ * Backward is called as well: for one slot the calls alternate (guide.h). */
 static struct error *answer(void *context, size_t count, const float *x, float *features,
                             float *logits)
 {

@@ -1,6 +1,6 @@
-/* Condensing by inverting a teacher (paper, section 3.3): a few series for each class are moved
- * down the slope of the objective (objective.h) by Adam, with a cosine schedule; what they were at
- * their lowest loss is kept, with the teacher's logits as soft labels.
+/* Condensing by inverting a teacher (paper, section 3.3): the loss of a few series for each
+ * class (objective.h) is minimised by Adam with a cosine schedule; the series with the lowest loss
+ * are kept, with the teacher's logits as soft labels.
  *
  * A batch is what the statistics are taken over: one round (one series of each class, `per_class`
  * rounds independent of each other, as in the published code) or all condensed series at once (as

@@ -92,7 +92,7 @@ static struct error *keep_text(struct info *info, const struct npy_array *array)
         return NULL;
     strings = npy_strings(array, &npy_error);
     if (!strings)
-        return error_make("%s", npy_error.message);
+        return dataset_npy_error(&npy_error);
     info->text = strdup(strings[0]);
     free(strings);
     return info->text ? NULL : error_memory("a text");
@@ -105,7 +105,7 @@ static struct error *summarise(struct info *info, struct npy_array *array, struc
     if (array->kind == NPY_UNICODE)
         return keep_text(info, array);
     if (npy_convert(array, NPY_FLOAT, 8, &npy_error))
-        return error_make("%s", npy_error.message);
+        return dataset_npy_error(&npy_error);
     summary_add_doubles(summary, array->data, array->count);
     return NULL;
 }
@@ -131,7 +131,7 @@ static struct error *walk_arrays(const unsigned char *bytes, size_t size, bool a
         index++;
     }
     if (!error && result < 0)
-        error = error_make("%s", npy_error.message);
+        error = dataset_npy_error(&npy_error);
     npy_close(reader);
     return error;
 }

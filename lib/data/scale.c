@@ -152,7 +152,7 @@ static void change_series(void *context, size_t i, unsigned worker)
 static void change_levels(struct change *change)
 {
     struct dataset *dataset = change->dataset;
-    size_t values = dataset->count * dataset->channels * dataset->length;
+    size_t values = dataset->count * dataset_series_size(dataset);
 
     for (size_t c = 0; c < dataset->channels; c++) {
         double mean = change->scale->mean[c], deviation = change->scale->deviation[c];
@@ -262,7 +262,7 @@ static struct error *from_array(struct npy_array *array, struct scale *scale)
         array->shape[1] == 0)
         return error_make("not a file of statistics: those have the shape (2, channels)");
     if (npy_convert(array, NPY_FLOAT, 8, &npy_error))
-        return error_make("%s", npy_error.message);
+        return dataset_npy_error(&npy_error);
     TRY(scale_new(array->shape[1], scale));
     memcpy(scale->mean, array->data, scale->channels * sizeof *scale->mean);
     memcpy(scale->deviation, (double *)array->data + scale->channels,
@@ -294,7 +294,7 @@ static struct error *read_statistics(npy_reader *reader, struct scale *scale)
         npy_array_free(&array);
     }
     if (!error && result < 0)
-        error = error_make("%s", npy_error.message);
+        error = dataset_npy_error(&npy_error);
     digest_finish(&digest, scale->digest);
     return error;
 }
@@ -325,14 +325,14 @@ struct error *scale_write(FILE *stream, const struct scale *scale, const char *n
     int result;
 
     if (npy_array_new(&array, NPY_FLOAT, 8, 2, shape, &npy_error))
-        return error_make("%s", npy_error.message);
+        return dataset_npy_error(&npy_error);
     memcpy(array.data, scale->mean, bytes);
     memcpy((char *)array.data + bytes, scale->deviation, bytes);
     result = npy_write(stream, &array, &npy_error);
     npy_array_free(&array);
     if (result == 0 && notes)
         result = npy_write_strings(stream, &notes, 0, 1, &npy_error);
-    return result ? error_make("%s", npy_error.message) : NULL;
+    return result ? dataset_npy_error(&npy_error) : NULL;
 }
 
 void scale_free(struct scale *scale)

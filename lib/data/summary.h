@@ -9,7 +9,7 @@ struct summary {
     size_t count; /* finite numbers */
     size_t nans;
     size_t infinities;
-    double least, greatest; /* of no meaning while count is 0, like mean and squares */
+    double least, greatest; /* meaningless while count is 0, like mean and squares */
     double mean;
     double squares; /* sum of the squared distances from the mean */
 };

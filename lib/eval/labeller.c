@@ -116,8 +116,9 @@ struct error *labeller_ask(const struct labeller *labeller, const struct example
     return error;
 }
 
-struct error *labeller_run(const struct labeller *labeller, const char *name,
-                           struct dataset *series, float *logits)
+/* Logits (N, V) of the series of a dataset, which is taken over and freed. */
+static struct error *run(const struct labeller *labeller, const char *name, struct dataset *series,
+                         float *logits)
 {
     struct examples examples;
     struct error *error;
@@ -144,7 +145,7 @@ struct error *labeller_label(const struct labeller *labeller, const char *name,
         dataset_free(&copy);
         return error_memory("logits");
     }
-    error = labeller_run(labeller, name, &copy, logits);
+    error = run(labeller, name, &copy, logits);
     if (!error)
         error = dataset_set_soft(dataset, logits);
     free(logits);
@@ -166,7 +167,7 @@ struct error *labeller_views(const struct labeller *labeller, const char *name,
             dataset_free(&part);
             return error;
         }
-        TRY(labeller_run(labeller, name, &part, logits + first * dataset->classes));
+        TRY(run(labeller, name, &part, logits + first * dataset->classes));
         if (progress)
             progress(first + count);
     }

@@ -35,10 +35,6 @@ void labeller_free(struct labeller *labeller);
 struct error *labeller_ask(const struct labeller *labeller, const struct examples *examples,
                            float *logits) MUST_CHECK;
 
-/* Logits (N, V) of the series of a dataset, which is taken over and freed. */
-struct error *labeller_run(const struct labeller *labeller, const char *name,
-                           struct dataset *series, float *logits) MUST_CHECK;
-
 /* Gives the series of a dataset soft labels. */
 struct error *labeller_label(const struct labeller *labeller, const char *name,
                              struct dataset *dataset) MUST_CHECK;

@@ -1,4 +1,4 @@
-/* How good a dataset is to learn from: fresh networks are trained on it, one for each seed, and
+/* How well networks learn from a dataset: fresh ones are trained on it, one for each seed, and
  * scored on other series.  Students of different seeds run at the same time, each on one thread;
  * the result does not depend on how many there are. */
 #ifndef SC_EVAL_STUDENT_H
@@ -30,9 +30,9 @@ struct loss student_loss(bool soft, double temperature);
 
 /* The learning rate for a student of `count` series, by AdamW or SGD with momentum, that was best
  * on validation data (pipelines/DECISIONS.md).  Soft labels of many classes hardly differ from one
- * another and take larger steps; a few series take smaller ones, as the statistics of such a batch
- * leap.  Thousands of views are not overfitted, and larger steps learn more from them in the same
- * time. */
+ * another and take larger steps; a few series take smaller ones, because the statistics of a
+ * small batch vary.  Thousands of views are not overfitted, and larger steps learn more from them in
+ * the same time. */
 double student_rate(bool sgd, bool soft, bool views, size_t classes, size_t count);
 
 /* The network of a student for series of `length` steps: the default one where it fits, with fewer

@@ -15,7 +15,7 @@ static struct error *make_training_set(const struct labeller *labeller, const ch
                                        struct dataset *training)
 {
     size_t count = dataset->count, classes = dataset->classes;
-    size_t size = dataset->channels * dataset->length;
+    size_t size = dataset_series_size(dataset);
     struct error *error;
 
     TRY(dataset_new(count + views, dataset->channels, dataset->length, classes, true, training));

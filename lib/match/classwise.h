@@ -43,7 +43,7 @@ struct class_batch {
     float *buffers;
 };
 
-/* The distance between the gradients of the cross-entropy (distance.h), after match->augmentation,
+/* The distance between the gradients of the cross-entropy (criteria.h), after match->augmentation,
  * and its gradient with respect to the condensed series, written to dx. */
 double class_match_gradients(struct class_match *match, const struct class_batch *batch, float *dx);
 

@@ -225,7 +225,7 @@ static struct error *write_head(const struct trainer *trainer, const char *notes
     failed = npy_write_strings(stream, &(const char *){text}, 0, 1, &npy) ||
              npy_write_header(stream, NPY_FLOAT, sizeof(float), 3, shape, &npy);
     free(text);
-    return failed ? error_make("%s", npy.message) : NULL;
+    return failed ? dataset_npy_error(&npy) : NULL;
 }
 
 static struct error *write_points(const struct trainer *trainer, const float *points, FILE *stream)

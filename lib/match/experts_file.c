@@ -49,7 +49,7 @@ static struct error *take_text(npy_reader *reader, struct experts *experts)
     strings = npy_strings(&array, &error);
     npy_array_free(&array);
     if (!strings)
-        return error_make("%s", error.message);
+        return dataset_npy_error(&error);
     experts->text = strdup(strings[0]);
     free(strings);
     if (!experts->text)
@@ -79,7 +79,7 @@ static struct error *take_points(npy_reader *reader, struct experts *experts)
     if (points->kind != NPY_FLOAT || points->ndim != 3)
         return error_make("the points of the experts are not an array of floats of 3 dimensions");
     if (npy_convert(points, NPY_FLOAT, sizeof(float), &error) != 0)
-        return error_make("%s", error.message);
+        return dataset_npy_error(&error);
     if (points->shape[0] == 0 || points->shape[1] < 2)
         return error_make("no expert that was trained");
     TRY(check_finite(points));
@@ -109,7 +109,7 @@ struct error *experts_read(const char *path, struct experts *experts)
 
     memset(experts, 0, sizeof *experts);
     if (!reader)
-        return error_in(path, error_make("%s", npy.message));
+        return error_in(path, dataset_npy_error(&npy));
     digest_start(&digest);
     npy_watch(reader, digest_watch, &digest);
     error = take_text(reader, experts);

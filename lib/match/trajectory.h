@@ -8,10 +8,10 @@
  *
  * condtsc (Liu et al., "Dataset condensation for time series classification via dual domain
  * matching", 2024) does so with two towers (model.h) on four views of the condensed series
- * (views.h), and adds the squared distance, mean over series and values, between their embeddings
+ * (spectral_views.h), and adds the squared distance, mean over series and values, between their embeddings
  * at t_N and at e.  A step can be on some of the series only, to save time and memory.
  *
- * Gradients go back through all N steps exactly: with v = d/dt_N, for i = N-1..0
+ * All N steps are differentiated exactly: with v = d/dt_N, for i = N-1..0
  *     dx -= a (d2L/dx dt) v,   da -= v . grad L(t_i),   v -= a (d2L/dt2) v
  * Each step has a model_run of its own that remembers its activations. */
 #ifndef SC_MATCH_TRAJECTORY_H
@@ -40,7 +40,7 @@ struct error *trajectory_new(const struct model *model, const struct trajectory_
                              struct trajectory **trajectory) MUST_CHECK;
 void trajectory_free(struct trajectory *trajectory);
 
-/* What a student is to do. */
+/* One student: where it starts, where it should end, and what it is trained on. */
 struct trajectory_task {
     const float *start, *end;           /* points of an expert */
     const int32_t *labels;              /* (series,), for LOSS_LABELS */

@@ -14,9 +14,6 @@
 #include "nn/optimiser.h"
 #include "nn/pass.h"
 
-/* As of batch normalisation in PyTorch. */
-static const double epsilon = 1e-5;
-
 enum { MOST_ARRAYS = 24 };
 
 struct unroll {
@@ -352,7 +349,7 @@ static void set_statistics_gradient(const struct unroll *u, const struct network
     double unbiased = values > 1 ? values / (values - 1) : 1;
 
     for (size_t c = 0; c < p->channels; c++) {
-        double variance = statistics[p->variance + c] + epsilon;
+        double variance = statistics[p->variance + c] + BACKEND_EPSILON;
         double gamma = parameters[p->gamma + c];
 
         gradient[p->mean + c] = (float)(-gamma / sqrt(variance) * adjoint[p->beta + c]);

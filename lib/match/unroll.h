@@ -6,7 +6,7 @@
  *     v_{i+1} = m v_i + grad L(t_i),   t_{i+1} = t_i - a_i v_{i+1}
  * A window is a few steps of that training.  Its loss is the cross-entropy of the student at its end
  * on real series; the gradient of that loss with respect to the condensed series, their features
- * and their soft labels is computed exactly, back through all steps of the window.  Windows start
+ * and their soft labels is computed exactly, through all steps of the window.  Windows start
  * anywhere in the training, so that no long training has to be differentiated (Feng, Vedantam and
  * Kempe, "Embarrassingly simple dataset distillation", 2023).
  *

@@ -33,6 +33,10 @@
 #define BACKEND_CHANNELS      16
 #define BACKEND_MOST_CHANNELS 1024 /* that a convolution inside a network may have */
 
+/* As in PyTorch: what a normalisation adds to the variance, and the slope of leaky ReLU below 0. */
+#define BACKEND_EPSILON     1e-5
+#define BACKEND_LEAKY_SLOPE 0.01f
+
 /* Channels in memory: filled up to whole vectors. */
 static inline size_t backend_stride(size_t channels)
 {

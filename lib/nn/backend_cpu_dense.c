@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "base/parallel.h"
+#include "base/size.h"
 #include "nn/backend_cpu.h"
 
 /* Tasks have whole tiles of the kernels.  DEPTH rows of a strip of X^T stay in the first-level
@@ -32,11 +33,6 @@ struct product {
 static size_t filled_up(size_t count)
 {
     return (count + ROWS - 1) / ROWS * ROWS;
-}
-
-static size_t smaller(size_t a, size_t b)
-{
-    return a < b ? a : b;
 }
 
 size_t cpu_dense_scratch(const struct dense_shape *shape, size_t count)
@@ -63,7 +59,7 @@ static void multiply_strip(const struct product *product, size_t rows, const flo
     const float *panel = product->panel + inputs * strip.first;
 
     for (size_t k = 0; k < inputs; k += DEPTH)
-        cpu_kernels()->multiply(rows, smaller(inputs - k, DEPTH), weight + k, inputs,
+        cpu_kernels()->multiply(rows, size_min(inputs - k, DEPTH), weight + k, inputs,
                                 panel + k * width, width, NULL, true, to + strip.first,
                                 product->rows);
 }
@@ -72,7 +68,7 @@ static void forward_task(void *context, size_t task, unsigned worker)
 {
     const struct product *product = context;
     const struct dense_shape *shape = product->shape;
-    size_t first = task * OUTPUTS, outputs = smaller(shape->outputs - first, OUTPUTS);
+    size_t first = task * OUTPUTS, outputs = size_min(shape->outputs - first, OUTPUTS);
     size_t lanes = cpu_kernels()->lanes, sample = shape->output_sample;
     float *turned = product->turned + first * product->rows;
 
@@ -111,7 +107,7 @@ static void input_task(void *context, size_t task, unsigned worker)
 {
     const struct product *product = context;
     const struct dense_shape *shape = product->shape;
-    size_t first = task * INPUTS, inputs = smaller(shape->inputs - first, INPUTS);
+    size_t first = task * INPUTS, inputs = size_min(shape->inputs - first, INPUTS);
     size_t sample = shape->input_gradient_sample;
     float *din = product->din + first;
 
@@ -141,7 +137,7 @@ static void weight_task(void *context, size_t task, unsigned worker)
     const struct product *product = context;
     const struct dense_shape *shape = product->shape;
     size_t first = task * GRADIENT_OUTPUTS;
-    size_t outputs = smaller(shape->outputs - first, GRADIENT_OUTPUTS);
+    size_t outputs = size_min(shape->outputs - first, GRADIENT_OUTPUTS);
     float *dweight = product->dweight + first * shape->inputs, *dbias = product->dbias + first;
 
     (void)worker;

@@ -15,8 +15,6 @@
 #include <math.h>
 #include <string.h>
 
-static const double epsilon = 1e-5;
-
 /* Rows that are summed in single precision before they go into a double. */
 enum { ROWS_TOGETHER = 128, MOST_CHANNELS = BACKEND_MOST_CHANNELS };
 
@@ -120,7 +118,7 @@ static void instance_moments(const struct normact *normact, size_t sample, const
         double variance = not_negative((squares[c] - sum[c] * sum[c] / n) / n);
 
         set_channel_rows(normact, group_rows(normact, sample), c, (double)z[c] + sum[c] / n,
-                         1.0 / sqrt(variance + epsilon));
+                         1.0 / sqrt(variance + BACKEND_EPSILON));
     }
 }
 
@@ -139,7 +137,7 @@ static void layer_moments(const struct normact *normact, size_t sample, const fl
     }
     mean = (double)z[0] + total / n;
     variance = not_negative((total_squares - total * total / n) / n);
-    rstd = 1.0 / sqrt(variance + epsilon);
+    rstd = 1.0 / sqrt(variance + BACKEND_EPSILON);
     fill_row(normact, rows, NORMACT_MEAN, mean);
     fill_row(normact, rows, NORMACT_RSTD, rstd);
     fill_row(normact, rows, NORMACT_SCALE, rstd);
@@ -203,7 +201,7 @@ void cpu_normact_reduce(const struct normact *normact, const float *running_mean
     if (normact->measured)
         join_blocks(normact);
     for (size_t c = 0; c < normact->shape.stride; c++) {
-        double mean = 0, variance = 1.0 - epsilon;
+        double mean = 0, variance = 1.0 - BACKEND_EPSILON;
 
         if (normact->batch) {
             mean = row_of(normact, normact->rows, NORMACT_BATCH_MEAN)[c];
@@ -212,7 +210,7 @@ void cpu_normact_reduce(const struct normact *normact, const float *running_mean
             mean = running_mean[c];
             variance = running_variance[c];
         }
-        set_channel_rows(normact, normact->rows, c, mean, 1.0 / sqrt(variance + epsilon));
+        set_channel_rows(normact, normact->rows, c, mean, 1.0 / sqrt(variance + BACKEND_EPSILON));
     }
 }
 

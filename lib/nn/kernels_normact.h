@@ -10,7 +10,7 @@
 
 enum { TILE = 32 }; /* steps after pooling */
 
-static const float leaky_slope = 0.01f;
+static const float leaky_slope = BACKEND_LEAKY_SLOPE;
 
 /* y = act(a).  The comparisons are such that what is not a number stays so: a network that broke
  * must not look healthy. */

@@ -34,7 +34,8 @@ INLINE struct rownorm_moments rownorm_moments(size_t channels, const float *z)
         squares += d * d;
     }
     variance = sum_lanes(squares) / (float)channels;
-    return (struct rownorm_moments){splat(mean), splat(1.0f / sqrtf(variance + 1e-5f))};
+    return (struct rownorm_moments){splat(mean),
+                                    splat(1.0f / sqrtf(variance + (float)BACKEND_EPSILON))};
 }
 
 /* The padding becomes 0 by gamma and beta. */

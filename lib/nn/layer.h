@@ -185,6 +185,18 @@ static inline void *layer_state(const struct pass *pass, const struct layer *lay
     return pass->states[layer->number];
 }
 
+/* Whether the gradient of a layer's first input is needed, and whether that input moves along the
+ * direction of the tangents: the series only if the caller asked for theirs. */
+static inline bool input_wanted(const struct pass *pass, const struct layer *layer)
+{
+    return !pass->network->tensors[layer->inputs[0]].series || pass->backward.x;
+}
+
+static inline bool input_moves(const struct pass *pass, const struct layer *layer)
+{
+    return !pass->network->tensors[layer->inputs[0]].series || pass->tangent.x;
+}
+
 /* Where samples of a tensor are. */
 float *tensor_value(const struct pass *pass, size_t tensor, size_t sample);
 float *tensor_tangent(const struct pass *pass, size_t tensor, size_t sample);

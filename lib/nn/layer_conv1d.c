@@ -82,18 +82,6 @@ static void lay_out(struct pass *pass, const struct layer *layer, struct layout 
 
 /* ---- Phases ---- */
 
-/* Whether the input moves along the direction: the series only if they were given one. */
-static bool input_moves(const struct pass *pass, const struct layer *layer)
-{
-    return !pass->network->tensors[layer->inputs[0]].series || pass->tangent.x;
-}
-
-/* Whether the gradient of the input is needed. */
-static bool wants_input(const struct pass *pass, const struct layer *layer)
-{
-    return !pass->network->tensors[layer->inputs[0]].series || pass->backward.x;
-}
-
 static void forward_prepare(struct pass *pass, const struct layer *layer)
 {
     const struct shape *shape = layer->shape;
@@ -123,7 +111,7 @@ static void backward_apply(struct pass *pass, const struct layer *layer, const s
     if (pass->backward.parameters)
         pass->backend->conv1d_backward_weight(conv_of(layer), span->count, in, dout,
                                               has_bias(layer), partial_gradient(pass, layer, span));
-    if (wants_input(pass, layer))
+    if (input_wanted(pass, layer))
         pass->backend->conv1d_backward_input(conv_of(layer), span->count, dout, state->backward,
                                              layer->adds[0],
                                              tensor_gradient(pass, layer->inputs[0], span));
@@ -193,7 +181,7 @@ static void tangent_backward_apply(struct pass *pass, const struct layer *layer,
                                             tensor_tangent(pass, layer->inputs[0], span->first),
                                             dout, false, partial);
     }
-    if (wants_input(pass, layer)) {
+    if (input_wanted(pass, layer)) {
         float *rdin = tensor_tangent_gradient(pass, layer->inputs[0], span);
 
         backend->conv1d_backward_input(conv, span->count, rdout, state->backward, layer->adds[0],

@@ -78,18 +78,6 @@ static struct span everything(const struct pass *pass)
     return (struct span){.count = pass->forward.count};
 }
 
-/* Whether the input moves along the direction: the series only if they were given one. */
-static bool input_moves(const struct pass *pass, const struct layer *layer)
-{
-    return !pass->network->tensors[layer->inputs[0]].series || pass->tangent.x;
-}
-
-/* Whether the gradient of the input is needed. */
-static bool wants_input(const struct pass *pass, const struct layer *layer)
-{
-    return !pass->network->tensors[layer->inputs[0]].series || pass->backward.x;
-}
-
 static void multiply(struct pass *pass, const struct layer *layer, const float *in,
                      const float *parameters, bool add, float *out)
 {
@@ -133,7 +121,7 @@ static void backward(struct pass *pass, const struct layer *layer)
 
     if (pass->backward.parameters)
         weight_gradient(pass, layer, tensor_value(pass, layer->inputs[0], 0), dout, false);
-    if (wants_input(pass, layer))
+    if (input_wanted(pass, layer))
         multiply_back(pass, layer, dout, pass->forward.parameters, layer->adds[0],
                       tensor_gradient(pass, layer->inputs[0], &all));
 }
@@ -164,7 +152,7 @@ static void tangent_backward(struct pass *pass, const struct layer *layer)
         if (input_moves(pass, layer))
             weight_gradient(pass, layer, tensor_tangent(pass, layer->inputs[0], 0), dout, true);
     }
-    if (wants_input(pass, layer)) {
+    if (input_wanted(pass, layer)) {
         float *rdin = tensor_tangent_gradient(pass, layer->inputs[0], &all);
 
         multiply_back(pass, layer, rdout, pass->forward.parameters, layer->adds[0], rdin);

@@ -88,7 +88,7 @@ static struct gru gru_of(const struct pass *pass, const struct layer *layer,
                         .scratch = state->scratch + span->worker * state->scratch_floats};
 }
 
-/* Nobody needs them after a forward pass that no other follows. */
+/* Not needed after a forward pass that no other follows. */
 static float *gates_of(const struct pass *pass, const struct layer *layer, const struct span *span,
                        float *gates)
 {

@@ -18,12 +18,6 @@ static void declare(struct network *network, struct layer *layer)
     shape->output_gradient_sample = tensor_gradient_sample(out);
 }
 
-/* Whether the gradient of the input is needed. */
-static bool wants_input(const struct pass *pass, const struct layer *layer)
-{
-    return !pass->network->tensors[layer->inputs[0]].series || pass->backward.x;
-}
-
 static void forward_apply(struct pass *pass, const struct layer *layer, const struct span *span)
 {
     pass->backend->max3(layer->shape, span->count,
@@ -33,7 +27,7 @@ static void forward_apply(struct pass *pass, const struct layer *layer, const st
 
 static void backward_apply(struct pass *pass, const struct layer *layer, const struct span *span)
 {
-    if (!wants_input(pass, layer))
+    if (!input_wanted(pass, layer))
         return;
     pass->backend->max3_backward(
         layer->shape, span->count, tensor_value(pass, layer->inputs[0], span->first),
@@ -53,7 +47,7 @@ static void tangent_forward_apply(struct pass *pass, const struct layer *layer,
 static void tangent_backward_apply(struct pass *pass, const struct layer *layer,
                                    const struct span *span)
 {
-    if (!wants_input(pass, layer))
+    if (!input_wanted(pass, layer))
         return;
     pass->backend->max3_backward(layer->shape, span->count,
                                  tensor_value(pass, layer->inputs[0], span->first),

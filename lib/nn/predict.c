@@ -134,7 +134,7 @@ struct loss loss_for_set(const struct loss *loss, const struct train_set *set)
     return loss->kind != LOSS_LABELS && !set->targets ? labels : *loss;
 }
 
-/* So many parts are evaluated before the host looks at what came out. */
+/* Parts that are evaluated before the host reads the results. */
 enum { PARTS_AT_ONCE = 64 };
 
 /* Loss and right answers of part i to values[2 i], on the device. */

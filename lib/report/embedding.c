@@ -83,7 +83,7 @@ static double centre_series(const struct dataset *real, const size_t *indices, s
 struct error *embedding_fit(const struct dataset *real, const size_t *indices, size_t count,
                             double **centre, double **axes, double explained[2])
 {
-    const size_t size = real->channels * real->length;
+    const size_t size = dataset_series_size(real);
     double *next = malloc(size * sizeof *next), variance;
 
     *centre = calloc(size, sizeof **centre);

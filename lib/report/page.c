@@ -659,7 +659,7 @@ static void draw_points(FILE *stream, const struct page *page, const struct clou
 static struct error *make_cloud(FILE *stream, const struct page *page, struct cloud *cloud)
 {
     const struct dataset *real = page->real, *condensed = page->condensed;
-    const size_t size = real->channels * real->length, stride = real->count / MOST_POINTS + 1;
+    const size_t size = dataset_series_size(real), stride = real->count / MOST_POINTS + 1;
 
     if (!cloud->indices || !cloud->points)
         return error_memory("the report");

@@ -73,7 +73,7 @@ struct error *distance_doubt(const struct series_blocks *blocks, double *doubt)
      * may be lost. */
     if (range > 1000 * ((double)sample[size - 1 - size / 4] - sample[size / 4]))
         *doubt = steps * steps * range * range * 0x1p-53 / 2e-7;
-    /* Squares that have no place in a float, or no place for those of small differences. */
+    /* Squares that do not fit into a float, or those of small differences do not. */
     if (range > 1e6 || range < 1e-6)
         *doubt = fmax(*doubt, DBL_MIN);
     free(sample);

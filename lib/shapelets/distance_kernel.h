@@ -228,7 +228,7 @@ static void kernel_finish(const struct candidates *candidates, const double *lea
         const double *squares = least + c * DISTANCE_LANES;
         float *roots = table + candidates->row[c] * stride;
 
-        /* Squares of very large or small values have no place in a float, but roots do. */
+        /* Squares of very large or small values do not fit into a float, but roots do. */
         if (!eight_roots(squares, roots))
             for (int lane = 0; lane < DISTANCE_LANES; lane++)
                 roots[lane] = (float)fmin(sqrt(squares[lane]), FLT_MAX);

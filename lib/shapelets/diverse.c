@@ -74,7 +74,7 @@ static struct error *candidate_pool(const struct diverse *diverse, struct shapel
     return NULL;
 }
 
-/* Asks every series every candidate's question. */
+/* On which side of every candidate's split each series is: the bits of `answers`. */
 static struct error *ask(struct diverse *diverse, const struct shapelet_pool *pool, size_t window)
 {
     const struct dataset *dataset = diverse->dataset;
@@ -109,7 +109,7 @@ static double xlogx(double x)
     return x > 0 ? x * log2(x) : 0;
 }
 
-/* Information gain of a candidate's question under the weights. */
+/* Information gain of a candidate's split under the weights. */
 static void score_candidate(void *context, size_t c, unsigned worker)
 {
     struct diverse *diverse = context;
@@ -146,7 +146,7 @@ static void weigh_series(struct diverse *diverse)
     }
 }
 
-/* Adds the answers to a chosen candidate's question to what is known. */
+/* Adds the feature of a chosen candidate to the probabilities of the classes. */
 static void learn(struct diverse *diverse, size_t chosen)
 {
     const struct dataset *dataset = diverse->dataset;

@@ -26,8 +26,8 @@ static uint32_t *histogram_of(const struct search_worker *worker, size_t row)
     return worker->histogram + row * worker->labelling->classes * BINS;
 }
 
-/* Counts the cells of up to ABREAST runs of one class each, side by side: one increment need not
- * wait for that before it, which often went to the same place, but in another row. */
+/* Counts the cells of up to ABREAST runs of one class each, side by side: neighbouring
+ * increments go to different rows, so that none waits for a store to the same counter. */
 static void count_runs(const struct bins *bins, const uint16_t *const cells[],
                        uint32_t *const rows[], const size_t lengths[], size_t runs)
 {

@@ -103,7 +103,7 @@ static void make_view(const struct maker *maker, size_t m, double *scratch, floa
 static void make_task(void *context, size_t task, unsigned worker)
 {
     const struct maker *maker = context;
-    size_t size = maker->dataset->channels * maker->dataset->length;
+    size_t size = dataset_series_size(maker->dataset);
     size_t begin = task * VIEWS_OF_A_TASK, end = begin + VIEWS_OF_A_TASK;
 
     for (size_t i = begin; i < end && i < maker->count; i++)
@@ -126,7 +126,7 @@ static void find_centres(const struct dataset *dataset, double *centres)
 struct error *view_make(const struct dataset *dataset, const struct view_recipe *recipe,
                         size_t first, size_t count, float *x)
 {
-    size_t size = dataset->channels * dataset->length;
+    size_t size = dataset_series_size(dataset);
     double *centres = calloc(dataset->channels, sizeof *centres);
     double *scratch = calloc(parallel_threads(), 2 * size * sizeof *scratch);
     struct maker maker = {dataset, recipe, centres, first, count, x, scratch};
@@ -233,7 +233,7 @@ static int32_t most_likely(const float *logits, size_t classes)
 struct error *view_expand(const struct dataset *dataset, struct dataset *expanded)
 {
     size_t count = dataset->count, views = dataset->views.count, classes = dataset->classes;
-    size_t size = dataset->channels * dataset->length;
+    size_t size = dataset_series_size(dataset);
     struct error *error;
 
     TRY(dataset_new(count + views, dataset->channels, dataset->length, classes, true, expanded));

@@ -4,10 +4,10 @@
 # each: one of them must fail.  A mutant that passes the tests of its entry has to pass all of
 # `make check` before it counts as survivor.  A test that takes ten times as long as usual has failed.
 #
-#     make check-mutants                      all of mutants.tsv; goes on where it was stopped
+#     make check-mutants                      all of mutants.tsv; continues where it was stopped
 #     make check-mutants MUTANTS='1-50 77'    these
-#     make check-mutants SAMPLE=320           so many, the same each time: one of every file, then others
-#     make check-mutants JOBS=4               so many at a time (2)
+#     make check-mutants SAMPLE=320           a sample, the same each time: one of every file, then others
+#     make check-mutants JOBS=4               mutants at a time (2)
 #     make check-mutants QUICK=1              no more than the tests of each entry
 #
 # Each job has a copy of the tree in BUILD/mutants/tree-N, compiled with -O1 and with shared libraries,

@@ -18,7 +18,7 @@ test_that 'every program that computes takes --device' '
         fails 2 "--device" $tool --device=abacus
     done
 '
-test_that 'a plug-in that is not there is named, and auto goes on without it' '
+test_that 'a plug-in that is not there is named, and auto continues without it' '
     export SHAPECOND_CUDA_PLUGIN=$PWD/nowhere.so
     fails 1 "sc-strans: --device: no CUDA plug-in: $PWD/nowhere.so: cannot open shared object" \
         sc-strans --device cuda -o features.npy pool.slp set.npy
@@ -54,7 +54,7 @@ test_that 'the programs have no symbol of CUDA and do not need it' '
     done
 '
 if [ -e "$real" ] && ! ls /dev/nvidia0 >/dev/null 2>&1; then
-    test_that 'without a driver the plug-in says so, and auto goes on without it' '
+    test_that 'without a driver the plug-in says so, and auto continues without it' '
         fails 1 "sc-teacher: --device: no NVIDIA driver: there is no libcuda.so.1" \
             sc-teacher --device cuda -o t.tch set.npy
         refute test -e t.tch
@@ -71,7 +71,7 @@ else
 fi
 
 export SHAPECOND_CUDA_PLUGIN="$fake"
-test_that 'a GPU that is not there or runs nothing is told, and auto goes on without it' '
+test_that 'a GPU that is missing or runs nothing is named, and auto continues without it' '
     sc-strans -o cpu.npy pool.slp set.npy
     export FAKE_CUDA_GPUS=0
     fails 1 "sc-strans: --device: no GPU: the NVIDIA driver finds none" \
@@ -85,7 +85,7 @@ test_that 'a GPU that is not there or runs nothing is told, and auto goes on wit
     cmp auto.npy cpu.npy
     refute test -e features.npy
 '
-test_that 'a call that fails half-way is told, and nothing is written' '
+test_that 'a call that fails half-way is reported, and nothing is written' '
     for call in cudaMemcpyAsync cudaStreamSynchronize cudaGraphLaunch cudaStreamEndCapture; do
         fails 1 "CUDA: $call" env FAKE_CUDA_FAIL=$call \
             sc-teacher -q --steps 6 -b 8 --device cuda -o half.tch set.npy

@@ -26,7 +26,7 @@ test_that 'the truth is a table with a row for each pattern' '
     awk "NR > 1 && (NF != 5 || \$1 != int((NR - 2) / 3) || \$2 != \$1 % 2 || \$3 > 1 ||
          \$4 + \$5 > 128 || \$5 != 16) { exit 1 }" truth.tsv
 '
-test_that 'sets of one seed go on where the last one stopped' '
+test_that 'datasets of one seed continue where the last one stopped' '
     sc-gen planted -n 30 --seed 4 --truth all.tsv -o all.npy
     sc-gen planted -n 10 --seed 4 --first 20 --truth last.tsv -o last.npy
     header=128

@@ -14,7 +14,7 @@ test_that 'the examples of the manual page run' '
     test "$(rows table.npy)" = "up 1 2 3
 down 3 2 2"
 '
-test_that 'a format is told by content, by name or by the option' '
+test_that 'a format is recognised by content, by name or by the option' '
     printf "1,2,3\n" >a.csv
     printf "1\t2\t3\n" >a.tsv
     printf "1 2 3\n" >a.txt

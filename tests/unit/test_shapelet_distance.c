@@ -190,7 +190,7 @@ static void test_a_spike_does_not_spoil_a_close_match(void **state)
     }
 }
 
-/* Squares of such values have no place in a float; of the second, those of small differences. */
+/* Squares of such values do not fit into a float; of the second, those of small differences. */
 static void test_very_large_and_small_values_have_distances(void **state)
 {
     static const float scales[] = {1e-22F, 4e-16F, 1e30F};

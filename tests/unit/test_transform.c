@@ -54,7 +54,7 @@ static void scale_values(float *values, size_t count, float scale)
         values[i] *= scale;
 }
 
-/* Also of values so large or small that their squares have no place in a float. */
+/* Also of values so large or small that their squares do not fit into a float. */
 static void test_features_equal_brute_force(void **state)
 {
     static const float scales[] = {1, 1e28F, 1e-28F, 1e-21F}; /* one after the other */

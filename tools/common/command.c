@@ -195,7 +195,7 @@ static void say_quoted(const char *word)
     fputc('\'', stderr);
 }
 
-/* The part of a word behind the name of the temporary folder, or NULL. */
+/* The part of a word after the name of the temporary folder, or NULL. */
 static const char *in_temporary(const struct command_runner *runner, const char *word)
 {
     const char *folder = runner->temporary.path;

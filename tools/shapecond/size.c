@@ -159,8 +159,8 @@ size_t job_threads(const struct job *job)
     return job->common.threads ? job->common.threads : parallel_threads();
 }
 
-/* Three blocks of width 32, kernel 3, each on half as many steps as the one before; the way back
- * takes twice as long as the way there. */
+/* Three blocks of width 32, kernel 3, each on half as many steps as the one before; backward
+ * takes twice as long as forward. */
 double training_seconds(const struct job *job, size_t steps, size_t batch)
 {
     const struct facts *facts = &job->facts;
