@@ -145,7 +145,7 @@ static void choose_series(struct job *job, const struct budget *budget, const ch
         COMMAND(run, "sc-quantise", "--bits", bits, "-o", result, chosen);
 }
 
-enum { TRIALS = 3, TRIAL_STEPS = 1000, TRIAL_BATCH = 64 }; /* of sc-views --validate, and below */
+enum { TRIALS = 6, TRIAL_STEPS = 1000, TRIAL_BATCH = 64 }; /* of sc-views --validate, and below */
 
 /* Views of the series that the teacher labels.  `tried`: by the recipe that is best for held-out
  * series (pipelines/DECISIONS.md). */
