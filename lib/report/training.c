@@ -95,10 +95,9 @@ static struct error *write_curve(FILE *stream, const struct report_curve *curve,
 
 struct error *write_curves(FILE *stream, const struct report_curve *curves, size_t count)
 {
-    fputs(
-        "<h2>Learning curves</h2>\n<p>Each on a scale of its own; the numbers at the left are the "
-        "ends of the range.</p>\n<div class=\"panels large\">",
-        stream);
+    fputs("<h2>Learning curves</h2>\n<p>Each on a scale of its own, which its caption "
+          "names.</p>\n<div class=\"panels large\">",
+          stream);
     for (size_t i = 0; i < count; i++)
         for (size_t column = 1; column < curves[i].table.columns; column++)
             TRY(write_curve(stream, &curves[i], column));
