@@ -132,6 +132,26 @@ static size_t outer_column(const struct import_columns *columns, const unsigned 
     return 0;
 }
 
+/* How many columns of values are text in the first row of data; *column becomes the only one. */
+static size_t find_only_text(const struct import_source *source, const unsigned char *roles,
+                             size_t *column)
+{
+    const char *line = source->columns.row, *start, *stop;
+    size_t found = 0, last = 0;
+    double number;
+
+    for (size_t i = 0; line && i < source->columns.count; i++) {
+        import_next_field(&source->syntax, &line, source->columns.row_end, &start, &stop);
+        if (roles[i] == IMPORT_VALUE && !import_number(&source->syntax, start, stop, &number)) {
+            last = i;
+            found++;
+        }
+    }
+    if (found == 1)
+        *column = last;
+    return found;
+}
+
 /* The column of the label, or count for none. */
 static struct error *find_label(struct import_source *source, const unsigned char *roles,
                                 size_t *label)
@@ -160,6 +180,11 @@ static struct error *find_label(struct import_source *source, const unsigned cha
                            source->name, *label + 1, columns->names[*label]);
     if (found > 1)
         return error_make("several columns may be the label; --label says which");
+    found = find_only_text(source, roles, label);
+    if (found == 1 && *label > 0)
+        return import_note(source->remarks, false,
+                           "%s: the labels are in column %zu, '%s': the others are numbers",
+                           source->name, *label + 1, columns->names[*label]);
     return NULL;
 }
 
@@ -243,40 +268,78 @@ static void name_column(const struct import_columns *columns, size_t column, cha
         snprintf(name, 64, "%zu", column);
 }
 
-/* Whether the names are those of a table with one value in a row. */
-static bool looks_long(const struct import_columns *columns)
+/* The column with the times of a log, a table of few columns: one value, or one of each sensor, in a
+ * row.  NULL if there is none. */
+static const char *time_of_log(const struct import_columns *columns)
 {
-    bool time = false, value = false;
+    static const char *const names[] = {"time", "timestamp", "datetime", "date", "step", "t"};
+    enum { MOST_OF_LOG = 16 };
 
-    for (size_t i = 0; columns->names && i < columns->count; i++) {
+    if (!columns->names || columns->count > MOST_OF_LOG)
+        return NULL;
+    for (size_t i = 0; i < columns->count; i++) {
         const char *name = columns->names[i], *end = name + strlen(name);
 
-        time |= import_is_word(name, end, "time") || import_is_word(name, end, "timestamp") ||
-                import_is_word(name, end, "step");
-        value |= import_is_word(name, end, "value");
+        for (size_t k = 0; k < sizeof names / sizeof *names; k++) {
+            if (import_is_word(name, end, names[k]))
+                return name;
+        }
     }
-    return time && value;
+    return NULL;
 }
 
-static char *advise(const struct import_source *source, const struct import_problem *problem)
+/* What else in the first row of data is not a number where one should be, after that column:
+ * "; the same in column 3 'sensor', 5 'state'".  A row is given up at its first problem. */
+static struct error *list_texts(const struct import_source *source, size_t after,
+                                struct memory_stream *list)
+{
+    enum { SHOWN = 8 };
+    const char *line = source->columns.row, *end = source->columns.row_end, *start, *stop;
+    size_t found = 0;
+    double number;
+
+    TRY(memory_stream_open("names of columns", list));
+    for (size_t column = 0; line; column++) {
+        char shown[64];
+
+        import_next_field(&source->syntax, &line, end, &start, &stop);
+        if (column < after || import_role_of(source, column, !line) != IMPORT_VALUE ||
+            import_number(&source->syntax, start, stop, &number) || ++found > SHOWN)
+            continue;
+        if (source->columns.names && column < source->columns.count)
+            start = source->columns.names[column], stop = start + strlen(start);
+        import_quote(start, stop, shown);
+        fprintf(list->stream, "%s %zu %s", found == 1 ? "; the same in column" : ",", column + 1,
+                shown);
+    }
+    if (found > SHOWN)
+        fprintf(list->stream, " and %zu more", found - SHOWN);
+    return memory_stream_close(list);
+}
+
+static struct error *advise(const struct import_source *source,
+                            const struct import_problem *problem, const char *others, char **text)
 {
     const struct import_columns *columns = &source->columns;
+    const char *time = time_of_log(columns);
     size_t column = (size_t)problem->key;
-    char name[64], *text;
+    char name[64];
     int length;
 
     name_column(columns, column, name);
-    if (looks_long(columns))
-        length = asprintf(&text, "%s (is there one value in a row? --long reads that)",
-                          problem->message);
+    if (time)
+        length = asprintf(text,
+                          "%s%s (a log, with one value of a series in a row?  --long "
+                          "id=COLUMN,time=%s,value=COLUMN,label=COLUMN reads it, see sc-import(1))",
+                          problem->message, others, time);
     else if (column == columns->count && !source->syntax.label_last)
-        length = asprintf(&text, "%s (is it the label? --label last)", problem->message);
+        length = asprintf(text, "%s (is it the label? --label last)", problem->message);
     else
-        length = asprintf(&text,
-                          "%s (--drop %s leaves the column out, --group or --label %s makes it the "
-                          "group or label)",
-                          problem->message, name, name);
-    return length < 0 ? NULL : text;
+        length = asprintf(text,
+                          "%s%s (--drop %s leaves the column out, --group or --label %s makes it "
+                          "the group or label)",
+                          problem->message, others, name, name);
+    return length < 0 ? error_memory("messages") : NULL;
 }
 
 struct error *import_hint_columns(struct import_source *source)
@@ -289,13 +352,18 @@ struct error *import_hint_columns(struct import_source *source)
         rows += source->chunks[i].row_count;
     for (size_t i = 0; i < source->problems->count; i++) {
         struct import_problem *problem = &source->problems->items[i];
+        struct memory_stream others = {0};
+        struct error *error;
         char *text;
 
         if (problem->key <= 0 || problem->rows < rows || problem->rows + rows < 2)
             continue;
-        text = advise(source, problem);
-        if (!text)
-            return error_memory("messages");
+        error = list_texts(source, (size_t)problem->key, &others);
+        if (!error)
+            error = advise(source, problem, others.bytes, &text);
+        memory_stream_free(&others);
+        if (error)
+            return error;
         free(problem->message);
         problem->message = text;
     }

@@ -123,13 +123,15 @@ static struct error *parse_plain_line(struct import_chunk *chunk, const char *li
     return end_row(chunk, label, label_end);
 }
 
-/* What the field is for.  Rows may be of unequal length: a label that is last is last in each. */
-static enum import_role role_of(const struct import_source *source, size_t column, bool last)
+enum import_role import_role_of(const struct import_source *source, size_t column, bool last)
 {
     const struct import_columns *columns = &source->columns;
-    enum import_role role =
-        column < columns->count ? (enum import_role)columns->roles[column] : IMPORT_VALUE;
+    enum import_role role = IMPORT_VALUE;
 
+    if (!columns->roles)
+        role = column == 0 && source->syntax.labelled ? IMPORT_LABEL : IMPORT_VALUE;
+    else if (column < columns->count)
+        role = (enum import_role)columns->roles[column];
     if (source->syntax.label_last && source->syntax.labelled)
         return last ? IMPORT_LABEL : role == IMPORT_LABEL ? IMPORT_VALUE : role;
     return role;
@@ -159,7 +161,7 @@ static struct error *parse_line(struct import_chunk *chunk, const char *line, co
         end--;
     for (size_t column = 0; text; column++) {
         import_next_field(&source->syntax, &text, end, &start, &stop);
-        switch (role_of(source, column, !text)) {
+        switch (import_role_of(source, column, !text)) {
         case IMPORT_VALUE:
             TRY(import_value(chunk, start, stop, column + 1));
             break;
@@ -303,6 +305,13 @@ static struct cells look_at_cells(const struct import_syntax *syntax, const char
     return cells;
 }
 
+static bool is_all_words(const struct import_syntax *syntax, const char *line, const char *end)
+{
+    struct cells cells = look_at_cells(syntax, line, end);
+
+    return cells.numbers == 0 && cells.words >= 2;
+}
+
 /* Whether the first line holds the names of columns: words and no number; or numbers that count up,
  * as pandas names columns, if a second line does not do the same. */
 static bool is_header(const struct import_syntax *syntax, const char *line, const char *line_end,
@@ -324,6 +333,14 @@ static bool is_header(const struct import_syntax *syntax, const char *line, cons
     return first.label || first.index || first.numbers >= 4;
 }
 
+static void find_first_row(struct import_columns *columns, const char *text, const char *end)
+{
+    size_t number = 0;
+
+    if (!import_first_line(&text, end, &columns->row, &columns->row_end, &number))
+        columns->row = columns->row_end = NULL;
+}
+
 static struct error *import_delimited(struct import_source *source, const char *bytes, size_t size,
                                       bool csv)
 {
@@ -338,6 +355,9 @@ static struct error *import_delimited(struct import_source *source, const char *
     find_syntax(syntax, text, end);
     if (!import_first_line(&text, end, &line, &line_end, &number))
         return error_in(source->name, error_make("no rows of data"));
+    /* A file called .tsv or .txt is an archive's, unless names of columns are above the numbers. */
+    csv |= !options->format && (options->header || is_all_words(syntax, line, line_end));
+    syntax->quotes = csv;
     header = csv && (options->header || is_header(syntax, line, line_end, text, end, &numbers));
     if (header && numbers && !options->header)
         TRY(import_note(source->remarks, false,
@@ -351,6 +371,7 @@ static struct error *import_delimited(struct import_source *source, const char *
         text = line;
     if (options->long_format)
         return import_long(source, text, end, number, bytes);
+    find_first_row(&source->columns, text, end);
     TRY(error_in(source->name, import_assign_columns(source)));
     error = import_lines(source, text, end, number, bytes,
                          source->columns.roles ? parse_line : parse_plain_line);

@@ -83,8 +83,9 @@ enum import_role { IMPORT_VALUE, IMPORT_LABEL, IMPORT_GROUP, IMPORT_DROP };
  * them, which are values. */
 struct import_columns {
     size_t count;
-    char **names;         /* NULL without a header */
-    unsigned char *roles; /* NULL: all are values but the label, which is first or last */
+    char **names;              /* NULL without a header */
+    unsigned char *roles;      /* NULL: all are values but the label, which is first or last */
+    const char *row, *row_end; /* the first row of data, or NULL */
 };
 
 struct import_remark {
@@ -243,6 +244,10 @@ bool import_first_line(const char **text, const char *end, const char **line, co
  * the end of the line. */
 void import_next_field(const struct import_syntax *syntax, const char **text, const char *end,
                        const char **start, const char **stop);
+
+/* What the field of that column (from 0) is for.  Rows may be of unequal length: a label that is last
+ * is last in each. */
+enum import_role import_role_of(const struct import_source *source, size_t column, bool last);
 
 /* import-columns.c: takes the names of a header line, or counts the columns of a row of data. */
 struct error *import_take_columns(struct import_source *source, const char *line, const char *end,

@@ -97,6 +97,7 @@ struct format {
 
 static bool is_arff(const char *text, const char *end);
 static bool is_ts(const char *text, const char *end);
+static bool is_json(const char *text, const char *end);
 
 #define MAGIC(bytes) (bytes), sizeof(bytes) - 1
 
@@ -146,6 +147,19 @@ static const struct format formats[] = {
      {".gz"},
      MAGIC("\x1f\x8b"),
      .advice = "import gzip; open('BASE', 'wb').write(gzip.open('FILE').read())"},
+    {"a bzip2 file",
+     {".bz2"},
+     MAGIC("BZh"),
+     .advice = "import bz2; open('BASE', 'wb').write(bz2.open('FILE').read())"},
+    {"an xz file",
+     {".xz"},
+     MAGIC("\xfd"
+           "7zXZ"),
+     .advice = "import lzma; open('BASE', 'wb').write(lzma.open('FILE').read())"},
+    {"a JSON file",
+     {".json", ".jsonl"},
+     .recognise = is_json,
+     .advice = "import pandas as pd; pd.read_json('FILE').to_csv('BASE.csv', index=False)"},
 };
 enum { FORMATS = sizeof formats / sizeof *formats };
 
@@ -199,6 +213,13 @@ static bool is_ts(const char *text, const char *end)
     bool arff;
 
     return has_at_lines(text, end, &arff) && !arff;
+}
+
+/* Objects or lists, which no row of numbers or names starts with. */
+static bool is_json(const char *text, const char *end)
+{
+    import_trim(&text, &end);
+    return text < end && (*text == '{' || *text == '[');
 }
 
 /* By its content, else by the end of its name, else a table. */

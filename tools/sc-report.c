@@ -10,7 +10,7 @@
 
 struct report_cli {
     struct cli_common common;
-    const char *real, *shapelets, *searched, *times, *title, *name;
+    const char *real, *shapelets, *searched, *times, *title, *name, *note;
     struct cli_texts eval, curves;
 };
 
@@ -24,8 +24,9 @@ static const struct cli_option options[] = {
      "table of sc-eval, and what to call it; may be repeated"},
     {'c', "curve", "[NAME=]FILE", CLI_TEXTS, CLI_AT(report_cli, curves),
      "table of a training (sc-teacher --log), and what to call it; may be repeated"},
+    {0, "note", "TEXT", CLI_TEXT, CLI_AT(report_cli, note), "what to add about the accuracy"},
     {0, "times", "FILE", CLI_FILE, CLI_AT(report_cli, times),
-     "commands.tsv of shapecond --keep: how long the stages took"},
+     "stages.tsv of shapecond --keep: how long the stages took, and what they wrote"},
     {0, "name", "FILE", CLI_TEXT, CLI_AT(report_cli, name),
      "what the file is called in the Python lines"},
     {0, "title", "TEXT", CLI_TEXT, CLI_AT(report_cli, title), "headline"},
@@ -205,6 +206,7 @@ int main(int argc, char **argv)
     slash = strrchr(input, '/');
     cli_check(dataset_read(input, NULL, DATASET_LABELLED | DATASET_VIEWS, &condensed));
     page.title = opt.title;
+    page.note = opt.note;
     page.file = opt.name                  ? opt.name
                 : strcmp(input, "-") == 0 ? "tiny.npy"
                 : slash                   ? slash + 1

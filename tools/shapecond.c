@@ -48,9 +48,11 @@ static const struct cli_option options[] = {
      "leave the files of all stages in this folder; a run that was stopped continues there"},
     {0, "report", "FILE", CLI_OUTPUT, CLI_AT(job, report),
      "also write an HTML page about the result: series, accuracy, times (sc-report(1))"},
+    {0, "label", "COLUMN", CLI_TEXT, CLI_AT(job, label),
+     "column of a table that holds the labels, by name or number, first or last (sc-import(1))"},
     {0, "labels", "FILE", CLI_FILE, CLI_AT(job, labels), "file that holds the labels alone"},
     {0, "import", "OPTIONS", CLI_TEXT, CLI_AT(job, import),
-     "options of sc-import for a file that is not a dataset yet, such as '--label last'"},
+     "options of sc-import for a file that is not a dataset yet, such as '--drop id'"},
     {0, "force", NULL, CLI_FLAG, CLI_AT(job, force),
      "also when the result is not smaller than the training data"},
     DEVICE_OPTION(job),
@@ -180,9 +182,7 @@ int main(int argc, char **argv)
     check_enough(&job);
     count_stages(&job);
     run_stages(&job);
-    if (!job.keep)
-        cli_say("done; --keep DIR leaves the files of the stages, to continue there or repeat any");
-    say_what_next(&job);
+    say_result(&job);
     command_end(&job.run);
     free(job.pool_path);
     return 0;

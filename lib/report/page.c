@@ -18,6 +18,7 @@ enum {
     MOST_IN_ROW = 6,    /* channels next to each other */
     MOST_CURVES = 5,    /* condensed series in a panel of a channel */
     MOST_BEHIND = 14,   /* real series behind them */
+    MOST_EXAMPLES = 5,  /* real series of a class in the table of classes */
     MOST_SHAPELETS = 24,
     MOST_POINTS = 1200, /* real series of the embedding */
     MOST_MATRIX = 30,   /* classes of a confusion matrix */
@@ -142,13 +143,38 @@ static void end_tile(FILE *stream, const char *text)
     fprintf(stream, "</b><span>%s</span></div>", text);
 }
 
+/* The page in a sentence or two. */
+static void write_lead(FILE *stream, const struct page *page)
+{
+    const struct dataset *condensed = page->condensed;
+
+    fputs("<p class=\"lead\">A condensed dataset: ", stream);
+    html_count(stream, condensed->count);
+    fputs(" series", stream);
+    if (condensed->views.count) {
+        fputs(" and ", stream);
+        html_count(stream, condensed->views.count);
+        fputs(" labelled views of them", stream);
+    }
+    if (page->real) {
+        fputs(" that train a classifier in place of ", stream);
+        html_count(stream, page->real->count);
+    }
+    fputc('.', stream);
+    if (page->score_count)
+        fprintf(stream,
+                " Networks that learned from them alone recognise <b>%.1f&thinsp;%%</b> of series "
+                "that they have not seen.",
+                page->scores[0].accuracy);
+    fputs("</p>\n", stream);
+}
+
 static void write_tiles(FILE *stream, const struct page *page)
 {
     const struct dataset *condensed = page->condensed;
 
-    fputs("<p>A condensed dataset: a few series that train a classifier in place of many.</p>\n"
-          "<div class=\"tiles\">",
-          stream);
+    write_lead(stream, page);
+    fputs("<div class=\"tiles\">", stream);
     open_tile(stream);
     html_count(stream, condensed->count);
     end_tile(stream, "condensed series");
@@ -196,7 +222,33 @@ static void write_bar(FILE *stream, const char *css, size_t count, size_t most)
             most ? 100 * (double)count / (double)most : 0);
 }
 
-static struct error *write_classes(FILE *stream, const struct page *page)
+/* Some real series of the class, or all channels of one. */
+static void write_examples(FILE *stream, const struct page *page, const struct html_scale *scales,
+                           size_t label, size_t count)
+{
+    const struct dataset *real = page->real;
+    size_t middle = 0, seen = 0;
+
+    fprintf(stream,
+            "<td><svg class=\"few k%zu\" viewBox=\"0 0 100 100\" preserveAspectRatio=\"none\" "
+            "role=\"img\" aria-label=\"real series of ",
+            label % COLOURS);
+    class_name(stream, page, label);
+    fputs("\">", stream);
+    if (real->channels == 1) {
+        draw_spread(stream, real, count, label, 0, &scales[0], MOST_EXAMPLES);
+    } else if (count) {
+        while (next_of_class(real, label, &middle) && seen++ < count / 2)
+            middle++;
+        for (size_t c = 0; c < real->channels && c < MOST_CHANNELS; c++)
+            html_curve(stream, &scales[c], "real", NULL, dataset_series(real, middle, c), 0,
+                       real->length);
+    }
+    fputs("</svg></td>", stream);
+}
+
+static struct error *write_counts(FILE *stream, const struct page *page,
+                                  const struct html_scale *scales)
 {
     const size_t classes = page->condensed->classes;
     size_t *counts = calloc(classes, 2 * sizeof *counts), most = 0, *real;
@@ -212,9 +264,14 @@ static struct error *write_classes(FILE *stream, const struct page *page)
 
         most = count > most ? count : most;
     }
-    fputs("<h2>Classes</h2><div class=\"wide\"><table class=\"counts\"><thead><tr><th>class</th>",
-          stream);
-    fputs(page->real ? "<th>real</th><th>condensed</th><th></th></tr></thead>"
+    if (page->real)
+        fprintf(stream,
+                "<p>%s, and how many there are: in grey those of the data, in blue those of the "
+                "condensed dataset.</p>\n",
+                page->real->channels == 1 ? "Some real series of each class"
+                                          : "A real series of each class with all its channels");
+    fputs("<div class=\"wide\"><table class=\"counts\"><thead><tr><th>class</th>", stream);
+    fputs(page->real ? "<th>series</th><th>real</th><th>condensed</th><th></th></tr></thead>"
                      : "<th>condensed</th><th></th></tr></thead>",
           stream);
     for (size_t v = 0; v < classes && v < MOST_CLASSES; v++) {
@@ -224,6 +281,7 @@ static struct error *write_classes(FILE *stream, const struct page *page)
         class_name(stream, page, v);
         fputs("</td>", stream);
         if (page->real) {
+            write_examples(stream, page, scales, v, real[v]);
             fputs("<td class=\"n\">", stream);
             html_count(stream, real[v]);
             fputs("</td>", stream);
@@ -241,6 +299,21 @@ static struct error *write_classes(FILE *stream, const struct page *page)
         fprintf(stream, "<p>The first %d of %zu classes.</p>\n", MOST_CLASSES, classes);
     free(counts);
     return NULL;
+}
+
+static struct error *write_classes(FILE *stream, const struct page *page)
+{
+    const size_t channels = page->real ? page->real->channels : 0;
+    struct html_scale *scales = calloc(channels + 1, sizeof *scales);
+    struct error *error = scales ? NULL : error_memory("the report");
+
+    fputs(page->real ? "<h2>What came in</h2>\n" : "<h2>Classes</h2>\n", stream);
+    for (size_t c = 0; !error && c < channels; c++)
+        error = channel_scale(page->real, c, &scales[c]);
+    if (!error)
+        error = write_counts(stream, page, scales);
+    free(scales);
+    return error;
 }
 
 static void write_chips(FILE *stream, const struct page *page)
@@ -532,9 +605,13 @@ static void write_scores(FILE *stream, const struct page *page)
 {
     fputs(
         "<h2>Accuracy</h2>\n<p>Students trained from scratch, tested on series that they were not "
-        "trained on; the thin line is one standard deviation to either side.</p>\n<div "
-        "class=\"scores\">",
+        "trained on; the thin line is one standard deviation to either side.",
         stream);
+    if (page->note) {
+        fputc(' ', stream);
+        html_text(stream, page->note);
+    }
+    fputs("</p>\n<div class=\"scores\">", stream);
     for (size_t i = 0; i < page->score_count; i++) {
         const struct scores *scores = &page->scores[i];
         const char *name = write_model(stream, i ? &page->scores[i - 1] : NULL, scores);
@@ -542,8 +619,8 @@ static void write_scores(FILE *stream, const struct page *page)
         fputs("<div>", stream);
         html_text(stream, name);
         fprintf(stream,
-                "</div><div class=\"track\"><span class=\"fill\" style=\"width:%.2f%%\"></span>",
-                scores->accuracy);
+                "</div><div class=\"track\"><span class=\"fill%s\" style=\"width:%.2f%%\"></span>",
+                i ? " other" : "", scores->accuracy);
         if (!isnan(scores->deviation)) {
             double from = fmax(0, scores->accuracy - scores->deviation);
             double to = fmin(100, scores->accuracy + scores->deviation);

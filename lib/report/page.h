@@ -28,7 +28,8 @@ struct page {
     size_t score_count;
     const struct report_curve *curves;
     size_t curve_count;
-    const char *times; /* a log of commands, or NULL */
+    const char *note;  /* a sentence about the accuracy, or NULL */
+    const char *times; /* stages.tsv of shapecond, or NULL */
     size_t times_size;
 };
 

@@ -91,6 +91,13 @@ static const char *const report_style[] = {
     "ui-monospace,SFMono-Regular,Menlo,Consolas,monospace;white-space:pre-wrap;overflow-wrap:"
     "anywhere}\n",
     "pre.code{white-space:pre;overflow-wrap:normal}\n",
+    ".lead{font-size:1.08rem;max-width:64ch;margin:8px 0 18px}.lead b{color:var(--fg)}"
+    ".fill.other{background:var(--soft)!important;opacity:.55!important}"
+    ".scores.stages{grid-template-columns:minmax(90px,max-content) 1fr repeat(2,max-content);"
+    "gap:4px 16px}.stages .track{height:12px}.stages .n{text-align:right}.stages "
+    "small{color:var(--soft)}"
+    "svg.few{display:block;width:150px;height:34px;background:var(--card);border-radius:4px}"
+    "svg.few path.real{opacity:.6;stroke:currentColor}\n",
     ".panels.large{grid-template-columns:repeat(auto-fit,minmax(220px,1fr))}.panel svg.tall{"
     "height:130px}.scores .model{grid-column:1/-1;font-weight:600;margin-top:6px}\n",
     ".dim{opacity:.14!important}details>summary{cursor:pointer;color:var(--accent);padding:8px "
@@ -105,7 +112,12 @@ static const char *const report_style[] = {
     "td:not(:last-child){padding-right:12px}.matrix.few td{min-width:34px}.matrix.few "
     "th{max-width:13ch}.matrix.few thead th{max-width:6ch}main{padding:20px 14px "
     "40px}h1{font-size:1.5rem}.class{grid-template-columns:1fr;gap:6px}"
-    ".panels{--least:88px}.panels.large{grid-template-columns:1fr}.tile b{font-size:1.2rem}"
+    ".panels{--least:88px}.panels.large{grid-template-columns:1fr}.tile "
+    "b{font-size:1.2rem}.tile:last-child:nth-child(odd)"
+    "{grid-column:1/-1}svg.few{width:84px}.matrix:not(.few) td{min-width:20px;height:22px;"
+    "font-size:.66rem;border-width:1px}.matrix:not(.few) th{font-size:.7rem;max-width:7ch}"
+    ".matrix:not(.few) thead th{max-width:3ch}"
+    ".scores.stages{grid-template-columns:1fr max-content 72px}.stages .track{display:none}"
     ".tiles{grid-template-columns:1fr 1fr}.scores{grid-template-columns:1fr "
     "max-content;grid-auto-flow:dense}.scores "
     ".track{grid-column:1/-1;"

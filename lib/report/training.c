@@ -51,6 +51,17 @@ static void write_axis(FILE *stream, const struct table *table)
     fputc('"', stream);
 }
 
+/* "validation_loss" as "validation loss". */
+static void write_words(FILE *stream, const char *name)
+{
+    char words[64];
+
+    snprintf(words, sizeof words, "%s", name);
+    for (char *c = words; *c; c++)
+        *c = *c == '_' ? ' ' : *c;
+    html_text(stream, words);
+}
+
 static struct error *write_curve(FILE *stream, const struct report_curve *curve, size_t column)
 {
     const struct table *table = &curve->table;
@@ -77,7 +88,7 @@ static struct error *write_curve(FILE *stream, const struct report_curve *curve,
         fputs("</svg><small>", stream);
         html_text(stream, curve->name);
         fputs(": ", stream);
-        html_text(stream, table->names[column]);
+        write_words(stream, table->names[column]);
         fputs(" by ", stream);
         html_text(stream, table->names[0]);
         fprintf(stream, "<br>%.4g at the end, from %.4g to %.4g</small></div>", last,
@@ -90,7 +101,9 @@ static struct error *write_curve(FILE *stream, const struct report_curve *curve,
 
 struct error *write_curves(FILE *stream, const struct report_curve *curves, size_t count)
 {
-    fputs("<h2>Learning curves</h2>\n<div class=\"panels large\">", stream);
+    fputs("<h2>Learning curves</h2>\n<p>Each on a scale of its own, which its caption "
+          "names.</p>\n<div class=\"panels large\">",
+          stream);
     for (size_t i = 0; i < count; i++)
         for (size_t column = 1; column < curves[i].table.columns; column++)
             TRY(write_curve(stream, &curves[i], column));
@@ -98,14 +111,14 @@ struct error *write_curves(FILE *stream, const struct report_curve *curves, size
     return NULL;
 }
 
-/* ---- Time of the stages ---- */
+/* ---- Stages ---- */
 
 struct stage {
     const char *command; /* within the log */
     int length;          /* of its program */
     const char *output;  /* the file that it wrote, without its folder; NULL: not known */
     int output_length;
-    double seconds;
+    double seconds, bytes;
 };
 
 static int word_length(const char *word, const char *end)
@@ -134,20 +147,18 @@ static void find_output(struct stage *stage, const char *end)
     }
 }
 
-/* The third field and the first word of the fourth. */
+/* Seconds, bytes and the command, with tabs between. */
 static bool parse_stage(const char *line, const char *end, struct stage *stage)
 {
-    for (int tabs = 0; tabs < 2; tabs++) {
-        line = memchr(line, '\t', (size_t)(end - line));
-        if (!line)
-            return false;
-        line++;
-    }
-    stage->command = memchr(line, '\t', (size_t)(end - line));
-    if (!stage->command || number_parse(line, stage->command, &stage->seconds) != stage->command ||
-        !(stage->seconds >= 0 && stage->seconds <= 1e12))
+    const char *first = memchr(line, '\t', (size_t)(end - line));
+    const char *second = first ? memchr(first + 1, '\t', (size_t)(end - first - 1)) : NULL;
+
+    if (!second || number_parse(line, first, &stage->seconds) != first ||
+        number_parse(first + 1, second, &stage->bytes) != second ||
+        !(stage->seconds >= 0 && stage->seconds <= 1e12) ||
+        !(stage->bytes >= 0 && stage->bytes < 1e15))
         return false;
-    stage->command++;
+    stage->command = second + 1;
     stage->length = word_length(stage->command, end);
     find_output(stage, end);
     return true;
@@ -170,45 +181,53 @@ static size_t parse_stages(const char *log, size_t size, struct stage stages[MOS
     return count;
 }
 
-static void write_stage(FILE *stream, const char *name, double seconds, double most)
+static void write_stage(FILE *stream, const struct stage *stage, double most)
 {
+    char name[256];
+
+    snprintf(name, sizeof name, "%.*s", stage->length, stage->command);
     fputs("<div>", stream);
     html_text(stream, name);
+    if (stage->output) {
+        snprintf(name, sizeof name, "%.*s", stage->output_length, stage->output);
+        fputs(" <small>", stream);
+        html_text(stream, name);
+        fputs("</small>", stream);
+    }
     fprintf(stream,
             "</div><div class=\"track\"><span class=\"fill\" style=\"width:%.2f%%\"></span></div>"
-            "<div class=\"n\">%.1f&thinsp;s</div>\n",
-            100 * seconds / most, seconds);
+            "<div class=\"n\">%.1f&thinsp;s</div><div class=\"n\">",
+            100 * stage->seconds / most, stage->seconds);
+    html_bytes(stream, (size_t)stage->bytes);
+    fputs("</div>\n", stream);
+}
+
+/* "92 seconds", "12 minutes" */
+static void write_duration(FILE *stream, double seconds)
+{
+    if (seconds < 120)
+        fprintf(stream, "%.0f seconds", seconds);
+    else
+        fprintf(stream, "%.0f minutes", seconds / 60);
 }
 
 struct error *write_times(FILE *stream, const char *log, size_t size)
 {
     struct stage stages[MOST_STAGES];
     size_t count = parse_stages(log, size, stages);
-    double total = 0, most = 1e-9, others = 0;
+    double total = 0, most = 1e-9;
 
     if (count == 0)
-        return error_make("not a log of commands that shapecond has written");
+        return error_make("not a list of stages that shapecond has written");
     for (size_t i = 0; i < count; i++) {
         total += stages[i].seconds;
         most = fmax(most, stages[i].seconds);
     }
-    fprintf(stream,
-            "<h2>Time</h2>\n<p>The longest stages, in the order in which they ran; %.0f seconds in "
-            "all.</p>\n"
-            "<div class=\"scores\">",
-            total);
-    for (size_t i = 0; i < count; i++) {
-        char name[256];
-
-        snprintf(name, sizeof name, "%.*s%s%.*s", stages[i].length, stages[i].command,
-                 stages[i].output ? ": " : "", stages[i].output ? stages[i].output_length : 0,
-                 stages[i].output ? stages[i].output : "");
-        if (stages[i].seconds < 0.01 * total)
-            others += stages[i].seconds;
-        else
-            write_stage(stream, name, stages[i].seconds, most);
-    }
-    write_stage(stream, "all others", others, most);
+    fputs("<h2>Stages</h2>\n<p>How long each program ran, and how many bytes it wrote; ", stream);
+    write_duration(stream, total);
+    fputs(" in all.</p>\n<div class=\"scores stages\">", stream);
+    for (size_t i = 0; i < count; i++)
+        write_stage(stream, &stages[i], most);
     fputs("</div>\n", stream);
     return NULL;
 }

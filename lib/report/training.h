@@ -16,8 +16,8 @@ struct report_curve {
 struct error *write_curves(FILE *stream, const struct report_curve *curves,
                            size_t count) MUST_CHECK;
 
-/* A bar for each command of a log of shapecond (commands.tsv): digest, digest, seconds and the
- * command, separated by tabs. */
+/* A bar for each stage of shapecond (stages.tsv): seconds, bytes that it wrote and the command,
+ * separated by tabs. */
 struct error *write_times(FILE *stream, const char *log, size_t size) MUST_CHECK;
 
 #endif

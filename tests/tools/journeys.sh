@@ -93,7 +93,7 @@ test_that '9: semicolons and decimal commas' '
 test_that '10: a log with one value in a row, in any order' '
     { echo "run,time,sensor,value,state"
       rows_of "for (t = 7; t >= 0; t--) { print i \",\" t / 2 \",acc,\" value(i, t) \",\" kind; print i \",\" t / 2 \",gyr,\" value(i + 1, t) \",\" kind }"; } >log.csv
-    refused "(is there one value in a row? --long reads that)" sc-import log.csv
+    refused "'"'acc' is not a number; the same in column 5 'state' (a log, with one value of a series in a row?  --long id=COLUMN,time=time,"'" sc-import log.csv
     journey "30 series, 2 channels, 8 steps, 3 classes: fault A (10)" \
         sc-import --long id=run,time=time,channel=sensor,value=value,label=state log.csv
 '
@@ -144,6 +144,37 @@ test_that '21: a table straight into shapecond, and out as a table' '
     journey "23 series, 1 channel, 8 steps, 3 classes" sc-import tiny.csv
     fails 1 "sc-import failed" shapecond text-id.csv --spc 1 -o none.npy
     grep -q "drop device" .stderr
+'
+test_that '22: the only column of text of a table with a header holds the labels' '
+    { echo "$names,state"; rows_of "print values(i) \",\" kind"; } >state.csv
+    journey "$understood" sc-import state.csv
+    grep -q "state.csv: the labels are in column 9, .state.: the others are numbers" said
+    { echo "state,$names"; rows_of "print kind \",\" values(i)"; } >first.csv
+    journey "$understood" sc-import first.csv
+    { echo "machine,$names,state"; rows_of "print \"m\" i % 5 \",\" values(i) \",\" kind"; } >two-texts.csv
+    refused "column 10: '"'ok'"' is not a number (is it the label? --label last)" sc-import two-texts.csv
+    refused "column 1: '"'m0'"' is not a number (--drop machine leaves the column out" sc-import --label state two-texts.csv
+    refused "column 1: '"'m0' is not a number; the same in column 10 'state' (--drop machine"'" sc-import --label t3 two-texts.csv
+    journey "8 steps, 5 groups, 3 classes" sc-import --group machine two-texts.csv
+'
+test_that '23: names of columns above a table with tabs, whatever its ending' '
+    tr , "\t" <state.csv >state.txt
+    journey "$understood" sc-import state.txt
+    cp state.txt state.tsv
+    journey "$understood" sc-import --label state state.tsv
+'
+test_that '24: JSON, bzip2 and xz files' '
+    echo "[{\"t0\": 1}]" >table.json
+    refused "a JSON file, which cannot be read.  In Python: import pandas as pd; pd.read_json('"'table.json'"')" sc-import table.json
+    printf "BZh91AY" >table.csv.bz2
+    refused "bz2.open('"'table.csv.bz2'"')" sc-import table.csv.bz2
+    printf "\3757zXZ" >table.csv.xz
+    refused "lzma.open('"'table.csv.xz'"')" sc-import table.csv.xz
+'
+test_that '25: a table whose label has another name, straight into shapecond' '
+    shapecond header.csv --label label --spc 1 --steps 5 --views 0 --no-score --force -o tiny.npy 2>said
+    grep -q "^+ sc-import --label label -o" said
+    fails 1 "pass its options on as in --import" shapecond text-id.csv --spc 1 -o none.npy
 '
 python=$(python_with numpy)
 if [ -n "$python" ]; then

@@ -4,7 +4,7 @@
 
 test_that 'the examples of the manual page run, and the page has all its parts' '
     run_examples sc-report
-    for part in Accuracy Classes "Condensed series" Shapelets "Where they lie" Confusion "Training on it" Provenance; do
+    for part in Accuracy "What came in" "Condensed series" Shapelets "Where they lie" Confusion "Training on it" Provenance; do
         grep -qF "<h2>$part</h2>" tiny.html || { echo "no $part"; exit 1; }
     done
     grep -qF "random series</div>" tiny.html
@@ -16,6 +16,9 @@ test_that 'the examples of the manual page run, and the page has all its parts' 
     test "$(grep -o "class=\"part\"" tiny.html | wc -l)" = 6
     test "$(grep -o "<rect" tiny.html | wc -l)" = 9
     test "$(grep -o "<circle" tiny.html | wc -l)" = 60
+    # Real series of each of the three classes beside its name, and what the page says first.
+    test "$(grep -o "<svg class=\"few " tiny.html | wc -l)" = 3
+    grep -qF "A condensed dataset: 9 series that train a classifier in place of 60. Networks" tiny.html
 '
 test_that 'the same input gives the same page, whatever the number of threads' '
     for threads in 1 3; do
@@ -43,17 +46,19 @@ test_that 'of each class the shares in percent are shown, small ones as less tha
 '
 test_that 'curves, times and models are shown' '
     printf "epoch\\tloss\\tvalidation <x>\\n1\\t2\\t50\\n2\\t1\\t-\\n3\\t0.5\\t75\\n" >log.tsv
-    printf "a\\tb\\t12.50\\tsc-teacher -o x\\na\\tb\\t0.01\\tsc-split -o y\\nnonsense\\n" >times.tsv
-    sc-report -c "the <teacher>=log.tsv" --times times.tsv -e "CNN: few=tiny.tsv" -e "CNN: many=tiny.tsv" -e "RNN: few=tiny.tsv" \
+    printf "12.50\\t2500\\tsc-teacher -o d/<x>\\n0.01\\t7\\tsc-split -o y\\nnonsense\\n" >times.tsv
+    sc-report --note "Held out by <persons>." -c "the <teacher>=log.tsv" --times times.tsv -e "CNN: few=tiny.tsv" -e "CNN: many=tiny.tsv" -e "RNN: few=tiny.tsv" \
         --name other.npz tiny.npy -o more.html
     grep -qF "the &lt;teacher&gt;: loss by epoch<br>0.5 at the end, from 0.5 to 2<" more.html
+    grep -qF "Held out by &lt;persons&gt;." more.html
     grep -qF "validation &lt;x&gt; by epoch<br>75 at the end, from 50 to 75<" more.html
-    grep -qF "<div>sc-teacher: x</div>" more.html
-    grep -qF "they ran; 13 seconds in all" more.html
+    grep -qF "<div>sc-teacher <small>&lt;x&gt;</small></div>" more.html
+    grep -qF "12.5&thinsp;s</div><div class=\"n\">2.5 kB<" more.html
+    grep -qF "it wrote; 13 seconds in all" more.html
     test "$(grep -o "class=\"model\"" more.html | wc -l)" = 2
     grep -qF "np.load(&quot;other.npz&quot;)" more.html
     printf "x\\n" >none.tsv
-    fails 1 "not a log of commands" sc-report --times none.tsv tiny.npy -o none.html
+    fails 1 "not a list of stages" sc-report --times none.tsv tiny.npy -o none.html
     sc-gen cbf -n 60 -L 64 --first 900 -o elsewhere.npy
     fails 1 "elsewhere.npy: the shapelets of pool.slp are not in it" sc-report -s pool.slp --searched elsewhere.npy tiny.npy -o none.html
     refute test -e none.html

@@ -27,7 +27,8 @@ test_that 'by default the dataset carries views for any model, and it is said ho
     test "$(sc-info --json any.npy | json views)" = 300
     sc-expand -q any.npy | sc-info --json | grep -q "\"count\": 303,"
     grep -E "accuracy on held-out series: plain students of the result [0-9.]+ %, students of as many random series [0-9.]+ %, teacher of all data [0-9.]+ %" said
-    grep "for any program: sc-expand any.npy | sc-export -o any-expanded.npz" said
+    grep -E "3 series \(1 per class\) and 300 labelled views in [0-9.]+ kB, [0-9.]+ times less than the training data \([0-9.]+ kB\)" said
+    tail -n 1 said | grep "for any program: sc-expand any.npy | sc-export -o any-expanded.npz"
     grep -E "^\+ sc-eval .*  # ([0-9]+) of \1\$" said # the last one
     test ! -e any.slp
     # The views fit the series in the scale of the dataset as they did when the teacher saw them.
@@ -424,8 +425,24 @@ test_that 'the end of the name says how the result is written, with views as ser
 test_that 'a report shows the result with the name of its file' '
     shapecond train.npy --spc 1 --steps 20 --views 50 --keep reported --report page.html -o reported.npy 2>said
     grep -q "^+ sc-report .* -o page.html reported.npy" said
-    for part in Accuracy Confusion "Learning curves" Time "Training on it"; do grep -qF "<h2>$part</h2>" page.html || { echo "no $part"; exit 1; }; done
+    for part in Accuracy Confusion "Learning curves" Stages "Training on it"; do grep -qF "<h2>$part</h2>" page.html || { echo "no $part"; exit 1; }; done
     grep -qF "shapecond.load(&quot;reported.npy&quot;)" page.html
+    # Its stages, with their bytes, and no others: not what the folder has from before.
+    test "$(cut -f 3 reported/stages.tsv | cut -d " " -f 1 | tr "\n" " ")" = \
+        "sc-split sc-scale sc-scale sc-teacher sc-select sc-quantise sc-views sc-scale sc-select sc-eval sc-eval sc-eval "
+    test "$(grep -F "o reported/teacher.tch" reported/stages.tsv | cut -f 2)" = \
+        $(($(stat -c %s reported/teacher.tch) + $(stat -c %s reported/teacher-epochs.tsv)))
+    shapecond train.npy --spc 1 --steps 20 --views 50 --keep reported --report page.html -o reported.npy 2>said
+    test "$(grep -c "^+.*done before" said)" = 13
+    shapecond train.npy --spc 1 --steps 20 --views 60 --keep reported --report page.html -o reported.npy 2>said
+    test "$(wc -l <reported/stages.tsv)" = 12
+    ! grep -qF -- "--views 50" reported/stages.tsv
+    # Without a folder to keep, the file of the stages is not there for who repeats the commands.
+    shapecond train.npy --spc 1 --steps 20 --views 50 --report page.html -o reported.npy 2>said
+    grep -qF "<h2>Stages</h2>" page.html
+    grep -F "+ sc-report" said >command
+    ! grep -qF -- --times command
+    grep -qF "eval '"'as many random series='"'\"\$STAGES\"/random.tsv" command
     shapecond train.npy --teacher mine.tch --spc 1 --views 20 --no-score --report page.html -q -o other.npz
     grep -qF "np.load(&quot;other.npz&quot;)" page.html
     fails 2 "the result needs -o FILE" shapecond train.npy --report page.html

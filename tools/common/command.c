@@ -113,6 +113,9 @@ void command_end(struct command_runner *runner)
     for (size_t i = 0; i < runner->name_count; i++)
         free(runner->names[i]);
     free(runner->names);
+    for (size_t i = 0; i < runner->stage_count; i++)
+        free(runner->stages[i]);
+    free(runner->stages);
     *runner = (struct command_runner){.temporary.lock = -1};
 }
 
@@ -209,11 +212,20 @@ static void say_words(const struct command_runner *runner, const char *const *wo
 {
     fputs("+", stderr);
     for (; *words; words++) {
-        const char *rest = in_temporary(runner, *words);
+        const char *rest = in_temporary(runner, *words), *equals = strchr(*words, '=');
+        const char *value = equals ? in_temporary(runner, equals + 1) : NULL;
 
         if (rest)
             fprintf(stderr, " \"$STAGES\"%s", rest);
-        else if (is_plain(*words))
+        else if (value) { /* NAME=FILE */
+            char *name = strndup(*words, (size_t)(equals + 1 - *words));
+
+            cli_check(name ? NULL : error_memory("a word"));
+            fputc(' ', stderr);
+            say_quoted(name);
+            fprintf(stderr, "\"$STAGES\"%s", value);
+            free(name);
+        } else if (is_plain(*words))
             fprintf(stderr, " %s", *words);
         else {
             fputc(' ', stderr);
@@ -241,8 +253,10 @@ static void say(const struct command_runner *runner, const char *const *words, b
 
 static void fail(struct command_runner *runner, const char *program, const char *how)
 {
+    const char *advice = runner->advice;
+
     command_end(runner);
-    cli_check(error_make("%s %s", program, how));
+    cli_check(error_make("%s %s%s%s", program, how, advice ? "; " : "", advice ? advice : ""));
 }
 
 /* ---- Starting a program and waiting for it ---- */
@@ -363,6 +377,10 @@ static void add_silent_words(struct command_runner *runner, const char **words, 
     words[count++] = threads;
     if (runner->common->quiet)
         words[count++] = "--quiet";
+    if (runner->times) {
+        words[count++] = "--times";
+        words[count++] = runner->times;
+    }
     if (runner->log.path && can_continue(words[0])) {
         if (asprintf(&checkpoint, "%s/%.16s.ckpt", runner->folder, key) < 0)
             checkpoint = NULL;
@@ -409,10 +427,35 @@ static double now(void)
     return (double)time.tv_sec + 1e-9 * (double)time.tv_nsec;
 }
 
+static void add_stage(struct command_runner *runner, const char *key, const char *const *words,
+                      double seconds)
+{
+    char *line = command_log_stage(&runner->log, key, words, seconds), **more;
+
+    if (!line)
+        return;
+    more = realloc(runner->stages, (runner->stage_count + 1) * sizeof *runner->stages);
+    if (!more)
+        cli_check(error_memory("the stages"));
+    runner->stages = more;
+    runner->stages[runner->stage_count++] = line;
+}
+
+void command_write_stages(struct command_runner *runner, const char *path)
+{
+    struct output output;
+
+    cli_check(output_open(path, &output));
+    for (size_t i = 0; i < runner->stage_count; i++)
+        fprintf(output.stream, "%s\n", runner->stages[i]);
+    cli_check(output_commit(&output));
+}
+
 void command_run(struct command_runner *runner, const char *program, const char *const *words)
 {
     char seed[32], threads[32], key[DIGEST_TEXT] = "", *path;
     const char **all;
+    size_t said = 0; /* words that were */
     bool done = false;
     double begun = now();
 
@@ -436,16 +479,25 @@ void command_run(struct command_runner *runner, const char *program, const char 
     if (!runner->common->quiet)
         say(runner, all, done);
     if (!done) {
+        double seconds;
+
+        while (all[said])
+            said++;
         add_silent_words(runner, all, threads, key);
         announce(runner);
         run_program(runner, path, all);
-        command_log_add(&runner->log, key, all, now() - begun);
+        seconds = now() - begun;
+        command_log_add(&runner->log, key, all, seconds);
         runner->expected_before += runner->expected;
-        runner->took += runner->expected > 0 ? now() - begun : 0;
+        runner->took += runner->expected > 0 ? seconds : 0;
+        all[said] = NULL;
+        add_stage(runner, key, all, seconds);
     } else {
+        add_stage(runner, key, all, -1);
         runner->expected_total -= runner->expected;
     }
     runner->expected = 0;
+    runner->advice = runner->times = NULL;
     check_stopped(runner);
     free(path);
     free(all);

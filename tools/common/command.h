@@ -17,6 +17,11 @@ struct command_runner {
     /* Seconds: what the caller expects of the next command, of all of them (summed while counting),
      * of those before, and how long those took. */
     double expected, expected_total, expected_before, took;
+    const char *advice; /* what to say if the next command fails, or NULL */
+    const char *times;  /* --times of the next command, which is not said, or NULL */
+    /* Of each command that wrote files: seconds, bytes of the files and the command, with tabs. */
+    char **stages;
+    size_t stage_count;
     char **names; /* that command_file and command_name gave */
     size_t name_count;
 };
@@ -37,6 +42,9 @@ const char *command_name(struct command_runner *runner, const char *path);
 
 /* Keeps a malloc'ed word, or ends the program for NULL; lives as long. */
 const char *command_keep(struct command_runner *runner, char *word);
+
+/* Writes the lines of the stages so far into a file of the folder. */
+void command_write_stages(struct command_runner *runner, const char *path);
 
 /* Says a command (words up to NULL) that this program runs itself. */
 void command_say(const struct command_runner *runner, const char *const *words);

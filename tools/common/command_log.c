@@ -135,6 +135,29 @@ static bool written_files(const char *const *words, char written[DIGEST_TEXT])
     return files > 0;
 }
 
+/* Bytes of the files that the command wrote, as they are now. */
+static double written_bytes(const char *const *words)
+{
+    static const char *const parts[] = {"", "-train.npy", "-val.npy", "-test.npy"};
+    double bytes = 0;
+
+    for (; words[0] && words[1]; words++) {
+        if (!names_output(words[0]) || strcmp(words[0], "--checkpoint") == 0)
+            continue;
+        for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) {
+            struct stat status;
+            char *path;
+
+            if (asprintf(&path, "%s%s", words[1], parts[i]) < 0)
+                cli_check(error_memory("a file name"));
+            if (stat(path, &status) == 0 && S_ISREG(status.st_mode))
+                bytes += (double)status.st_size;
+            free(path);
+        }
+    }
+    return bytes;
+}
+
 /* ---- The file ---- */
 
 /* Parses a line of the file in place; false if it is malformed. */
@@ -250,13 +273,16 @@ static void drop_lines(struct command_log *log, const char *key, const char *out
     log->count = kept;
 }
 
-/* Seconds, then the words with a space between: to be read, not to be run. */
-static char *describe(const char *const *words, double seconds)
+/* Seconds, the bytes if they are not negative, then the words with a space between: to be read, not to
+ * be run. */
+static char *describe(const char *const *words, double seconds, double bytes)
 {
     struct memory_stream text;
 
     cli_check(memory_stream_open("the log of commands", &text));
     fprintf(text.stream, "%.2f\t", seconds);
+    if (bytes >= 0)
+        fprintf(text.stream, "%.0f\t", bytes);
     for (size_t i = 0; words[i]; i++)
         fprintf(text.stream, "%s%s", i ? " " : "", words[i]);
     cli_check(memory_stream_close(&text));
@@ -264,6 +290,19 @@ static char *describe(const char *const *words, double seconds)
         if (*c == '\n')
             *c = ' ';
     return text.bytes;
+}
+
+char *command_log_stage(const struct command_log *log, const char *key, const char *const *words,
+                        double seconds)
+{
+    char written[DIGEST_TEXT];
+
+    if (!written_files(words, written))
+        return NULL;
+    for (size_t i = 0; seconds < 0 && i < log->count; i++)
+        if (strcmp(log->lines[i].key, key) == 0)
+            seconds = strtod(log->lines[i].rest, NULL);
+    return describe(words, seconds > 0 ? seconds : 0, written_bytes(words));
 }
 
 void command_log_add(struct command_log *log, const char *key, const char *const *words,
@@ -279,7 +318,7 @@ void command_log_add(struct command_log *log, const char *key, const char *const
     line = new_line(log);
     memcpy(line->key, key, DIGEST_TEXT);
     memcpy(line->written, written, DIGEST_TEXT);
-    line->rest = describe(words, seconds);
+    line->rest = describe(words, seconds, -1);
     cli_check(output_open(log->path, &output));
     for (size_t i = 0; i < log->count; i++)
         fprintf(output.stream, "%s\t%s\t%s\n", log->lines[i].key, log->lines[i].written,

@@ -33,6 +33,12 @@ void command_log_key(const char *program, const char *const *words, char key[DIG
 /* Whether the command has been run and its files are as it left them. */
 bool command_log_has(const struct command_log *log, const char *key, const char *const *words);
 
+/* Seconds, bytes of the files that the command wrote, and its words: a malloc'ed line with tabs, or
+ * NULL if it wrote none.  One that was done before, for which seconds is negative, took as long as
+ * the log says. */
+char *command_log_stage(const struct command_log *log, const char *key, const char *const *words,
+                        double seconds);
+
 /* Adds the command, which took so long, and writes the log; it replaces the one that wrote the same
  * file before.  A command that writes no file is not added. */
 void command_log_add(struct command_log *log, const char *key, const char *const *words,

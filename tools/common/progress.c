@@ -55,6 +55,17 @@ static void print_left(double left, char *text, size_t size)
         snprintf(text, size, "  %lu:%02lu left", stage / 60, stage % 60);
 }
 
+/* How many characters of "epoch 3 of 9, loss 0.5" fit, up to a comma. */
+static int fitting(const char *text, size_t room)
+{
+    size_t length = strlen(text);
+
+    if (length > room)
+        for (length = room; length > 0 && text[length] != ','; length--)
+            continue;
+    return (int)length;
+}
+
 /* The line fits the terminal: a bar that is shorter where there is little room, then as much of the
  * text as fits before the time that is left. */
 static void draw(size_t done, const char *text, double time)
@@ -77,7 +88,7 @@ static void draw(size_t done, const char *text, double time)
     length = strlen(line);
     room = length + strlen(left) < width ? width - length - strlen(left) : 0;
     if (text && room > 4)
-        snprintf(line + length, room + 1, "  %s", text);
+        snprintf(line + length, room + 1, "  %.*s", fitting(text, room - 2), text);
     length = strlen(line);
     if (length + strlen(left) <= width)
         snprintf(line + length, sizeof line - length, "%s", left);

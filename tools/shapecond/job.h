@@ -34,6 +34,11 @@ struct budget {
     size_t per_class, views, bits;
 };
 
+/* Accuracy on the held-out series, in %. */
+struct scores_held_out {
+    double condensed, random, teacher;
+};
+
 struct job {
     struct cli_common common;
 
@@ -46,7 +51,7 @@ struct job {
     size_t bits; /* 0: not said */
     int device;
     const char *network, *teacher, *command;
-    const char *validate, *test, *keep, *report, *labels, *import;
+    const char *validate, *test, *keep, *report, *label, *labels, *import;
 
     /* What follows from them. */
     const char *data; /* the dataset itself, also of a file that is imported */
@@ -60,7 +65,8 @@ struct job {
     /* The run. */
     struct command_runner run;
     const char *train, *val; /* as the stages see them; val NULL: none */
-    const char *result;      /* the result as a dataset file in the scale of the data */
+    struct scores_held_out scores;
+    const char *result; /* the result as a dataset file in the scale of the data */
 };
 
 /* A teacher that the user brings.  It sees the series as they are in the file; those of shapecond
@@ -143,12 +149,13 @@ void write_result(struct job *job);
 /* Students on the test dataset. */
 void score_test(struct job *job);
 
-/* Students on the held-out series, in two lines. */
+/* Students on the held-out series. */
 void score_held_out(struct job *job);
 
 /* The page of sc-report(1). */
 void write_report(struct job *job);
 
-void say_what_next(const struct job *job);
+/* The result in three lines: its size, how good it is, what to do next. */
+void say_result(struct job *job);
 
 #endif

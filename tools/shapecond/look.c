@@ -18,7 +18,7 @@ bool needs_import(const struct job *job)
     FILE *file;
     int first;
 
-    if (job->labels || job->import)
+    if (job->labels || job->label || job->import)
         return true;
     if (stat(path, &status) || !S_ISREG(status.st_mode))
         return false;
@@ -61,6 +61,10 @@ void import_data(struct job *job)
             cli_usage("--import: cannot pass on '%s'", word);
         words[count++] = word;
     }
+    if (job->label) {
+        words[count++] = "--label";
+        words[count++] = job->label;
+    }
     if (job->labels) {
         words[count++] = "--labels";
         words[count++] = command_name(run, job->labels);
@@ -69,6 +73,7 @@ void import_data(struct job *job)
     words[count++] = data;
     words[count++] = command_name(run, job->common.files[0]);
     words[count] = NULL;
+    run->advice = "pass its options on as in --import '--drop id --group person'";
     command_run(run, "sc-import", words);
     free(text);
     job->data = data;
@@ -281,14 +286,15 @@ static char *pool_beside(const char *output)
 static void claim_stages(const char *folder)
 {
     static const char *const names[] = {
-        "data.npy",     "commands.tsv", "raw-train.npy",      "raw-val.npy",   "scale.npy",
-        "train.npy",    "val.npy",      "pruned.npy",         "pool.slp",      "balanced.npy",
-        "teacher.tch",  "chosen.npy",   "condensed.npy",      "test.npy",      "random.npy",
-        "stored.npy",   "teacher.tsv",  "random.tsv",         "condensed.tsv", "unscaled.npy",
-        "expanded.npy", "chosen-1.npy", "chosen-2.npy",       "chosen-3.npy",  "stored-1.npy",
-        "stored-2.npy", "stored-3.npy", "budget-1.npy",       "budget-2.npy",  "budget-3.npy",
-        "budget-1.tsv", "budget-2.tsv", "budget-3.tsv",       "chosen-4.npy",  "stored-4.npy",
-        "budget-4.npy", "budget-4.tsv", "teacher-epochs.tsv", "pooled.tch",    "pooled-epochs.tsv"};
+        "data.npy",         "commands.tsv", "stages.tsv",   "raw-train.npy",      "raw-val.npy",
+        "scale.npy",        "train.npy",    "val.npy",      "pruned.npy",         "pool.slp",
+        "balanced.npy",     "teacher.tch",  "chosen.npy",   "condensed.npy",      "test.npy",
+        "random.npy",       "stored.npy",   "teacher.tsv",  "random.tsv",         "condensed.tsv",
+        "unscaled.npy",     "expanded.npy", "chosen-1.npy", "chosen-2.npy",       "chosen-3.npy",
+        "stored-1.npy",     "stored-2.npy", "stored-3.npy", "budget-1.npy",       "budget-2.npy",
+        "budget-3.npy",     "budget-1.tsv", "budget-2.tsv", "budget-3.tsv",       "chosen-4.npy",
+        "stored-4.npy",     "budget-4.npy", "budget-4.tsv", "teacher-epochs.tsv", "pooled.tch",
+        "pooled-epochs.tsv"};
 
     for (size_t i = 0; folder && i < sizeof names / sizeof *names; i++) {
         char *path;

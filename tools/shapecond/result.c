@@ -163,32 +163,46 @@ static double teacher_accuracy(struct job *job, const char *table)
     return read_accuracy(job, result);
 }
 
+static void say_size(const struct job *job, const char *condensed)
+{
+    double bytes = 1e-3 * (double)file_size(condensed), all = 1e-3 * (double)file_size(job->train);
+    char views[64] = "", less[64] = "";
+
+    if (has_views(job))
+        snprintf(views, sizeof views, " and %zu labelled views", job->views);
+    if (bytes > 0 && all > bytes)
+        snprintf(less, sizeof less, "%.*f times less than ", all < 10 * bytes, all / bytes);
+    cli_say("%zu series (%zu per class)%s in %.1f kB, %sthe training data (%.1f kB)",
+            job->per_class * job->facts.classes, job->per_class, views, bytes,
+            *less ? less : "no less than ", all);
+}
+
 void score_held_out(struct job *job)
 {
     struct command_runner *run = &job->run;
     const char *random = command_file(run, "random.npy");
-    const char *condensed_path = command_file(run, "condensed.npy");
     double condensed, chance, teacher;
     char per_class[32];
 
     snprintf(per_class, sizeof per_class, "%zu", job->per_class);
     COMMAND(run, "sc-select", "--spc", per_class, "-o", random, job->train);
-    condensed = student_accuracy(job, condensed_path, has_views(job), "condensed.tsv");
+    condensed =
+        student_accuracy(job, command_file(run, "condensed.npy"), has_views(job), "condensed.tsv");
     chance = student_accuracy(job, random, false, "random.tsv");
     teacher = teacher_accuracy(job, "teacher.tsv");
-    if (run->counting)
-        return;
-    if (job->format == EXPORT_NONE && is_file(job->common.output))
-        condensed_path = job->common.output;
-    cli_say("%zu series per class%s: %.1f kB, training data %.1f kB", job->per_class,
-            has_views(job) ? " with views" : "", 1e-3 * (double)file_size(condensed_path),
-            1e-3 * (double)file_size(job->train));
+    job->scores = (struct scores_held_out){condensed, chance, teacher};
+}
+
+static void say_accuracy(const struct job *job)
+{
+    const struct scores_held_out *scores = &job->scores;
+
     cli_say("accuracy on held-out series: %s %.1f %%, students of as many random series %.1f %%, "
             "%s %.1f %%",
             job->students == STUDENTS_ANY ? "plain students of the result"
                                           : "students of the result that see the shapelets",
-            condensed, chance, has_own_teacher(job) ? "your teacher" : "teacher of all data",
-            teacher);
+            scores->condensed, scores->random,
+            has_own_teacher(job) ? "your teacher" : "teacher of all data", scores->teacher);
 }
 
 /* "NAME=FILE" for a table of the folder. */
@@ -209,7 +223,7 @@ void write_report(struct job *job)
     bool scored = job->val && !job->unscored, trained = !has_own_teacher(job);
     bool pool = job->students == STUDENTS_SHAPELETS;
     const char *slash = strrchr(job->common.output, '/');
-    const char *words[40];
+    const char *times = command_file(run, "stages.tsv"), *words[40];
     size_t n = 0;
 
     words[n++] = "--real";
@@ -228,7 +242,11 @@ void write_report(struct job *job)
         words[n++] = "--eval";
         words[n++] = named(job, "as many random series", "random.tsv");
         words[n++] = "--eval";
-        words[n++] = named(job, "teacher", "teacher.tsv");
+        words[n++] = named(job, has_own_teacher(job) ? "your teacher" : "the teacher, on all data",
+                           "teacher.tsv");
+        words[n++] = "--note";
+        words[n++] = "These held-out series also chose the epoch of the teacher and the recipe of "
+                     "the views, so the figures are slightly optimistic.";
     }
     if (trained) {
         words[n++] = "--curve";
@@ -238,9 +256,13 @@ void write_report(struct job *job)
             words[n++] = named(job, "teacher that pools over time", "pooled-epochs.tsv");
         }
     }
+    if (!run->counting)
+        command_write_stages(run, times);
     if (job->keep) {
         words[n++] = "--times";
-        words[n++] = command_file(run, "commands.tsv");
+        words[n++] = times;
+    } else if (!run->counting) {
+        run->times = times; /* who repeats the commands has no such file */
     }
     words[n++] = "-o";
     words[n++] = job->report;
@@ -250,18 +272,34 @@ void write_report(struct job *job)
 }
 
 /* What a newcomer would ask; as it can be pasted into a shell. */
-void say_what_next(const struct job *job)
+static void say_what_next(const struct job *job)
 {
     const char *output = job->common.output;
     size_t stem = strlen(output);
 
-    if (!has_views(job) || job->format != EXPORT_NONE || !is_file(output) ||
+    if (!is_file(output) ||
         strspn(output, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_./+-") !=
             stem ||
         *output == '-')
+        return;
+    if (job->format == EXPORT_NPZ)
+        cli_say("in Python: d = np.load(\"%s\"); X, logits = d[\"X\"], d[\"soft\"]", output);
+    if (!has_views(job) || job->format != EXPORT_NONE)
         return;
     if (stem > 4 && strcmp(output + stem - 4, ".npy") == 0)
         stem -= 4;
     cli_say("for any program: sc-expand %s | sc-export -o %.*s-expanded.npz", output, (int)stem,
             output);
+}
+
+void say_result(struct job *job)
+{
+    const char *file = job->common.output;
+
+    if (!is_file(file) || job->format != EXPORT_NONE)
+        file = command_file(&job->run, "condensed.npy");
+    say_size(job, file);
+    if (job->val && !job->unscored)
+        say_accuracy(job);
+    say_what_next(job);
 }
