@@ -835,12 +835,12 @@ static void write_python(FILE *stream, const struct page *page)
           stream);
     write_python_reading(stream, page);
     fprintf(stream,
-            "\noptimiser = torch.optim.AdamW(model.parameters(), 1e-3, weight_decay=1e-4)\n"
+            "\noptimiser = torch.optim.AdamW(model.parameters(), %s, weight_decay=1e-4)\n"
             "schedule = torch.optim.lr_scheduler.CosineAnnealingLR(optimiser, %d)\n"
             "for step in range(%d):\n    batch = torch.randint(len(X), (%d,))\n"
             "    loss = torch.nn.functional.cross_entropy(model(X[batch]), target[batch])\n"
             "    optimiser.zero_grad(); loss.backward(); optimiser.step(); schedule.step()</pre>\n",
-            views ? 2000 : 1000, views ? 2000 : 1000, 64);
+            views ? "3e-3" : "1e-3", views ? 2000 : 1000, views ? 2000 : 1000, 64);
 }
 
 static void write_provenance(FILE *stream, const struct page *page)

@@ -153,7 +153,7 @@ class Network:
         else:
             aims = F.softmax(torch.tensor(self.soft.astype("f4")) / 4, 1)
         series = torch.tensor(X)
-        optimiser = torch.optim.AdamW(self.net.parameters(), lr=1e-3, weight_decay=1e-4)
+        optimiser = torch.optim.AdamW(self.net.parameters(), lr=3e-3, weight_decay=1e-4)
         schedule = torch.optim.lr_scheduler.CosineAnnealingLR(optimiser, self.steps)
         done = 0
         while done < self.steps:
