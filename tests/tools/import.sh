@@ -155,7 +155,7 @@ if [ -d "$data" ]; then
         skip_that 'NumPy reads back exactly what was in the source' 'no Python with NumPy'
     fi
 else
-    skip_that 'the real data sets are read' "no $data"
+    skip_that 'the real datasets are read' "no $data"
 fi
 test_that 'classes of one series are remarked upon, unless the file is tiny' '
     { seq 40 | sed "s/.*/a,&,1/"; echo b,1,2; } >single.csv
