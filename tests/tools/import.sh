@@ -126,11 +126,11 @@ test_that 'provenance has the digests of all inputs and the options that matter'
 '
 python=$(python_with numpy aeon)
 if [ -n "$python" ]; then
-    test_that 'the sets that come with aeon are read as aeon reads them' '
+    test_that 'the datasets that come with aeon are read as aeon reads them' '
         "$python" "$SC_ROOT/tests/tools/check_aeon.py"
     '
 else
-    skip_that 'the sets that come with aeon are read as aeon reads them' 'no Python with aeon'
+    skip_that 'the datasets that come with aeon are read as aeon reads them' 'no Python with aeon'
 fi
 if [ -d "$data" ]; then
     test_that 'every row of the UCR files is read, whatever the number of threads' '
