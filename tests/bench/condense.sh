@@ -92,7 +92,7 @@ for length in 100 300 1000 3000; do
     time=$(run shapelets.tch -s "$scratch/pool.slp" -n 1 --steps 200)
     printf '  %4s steps %12s\n' $length "$(per_step "$time" 200)"
 done
-echo 'From raw files to condensed sets by ShapeCond, each stage on all cores (settings of make main-table)'
+echo 'From raw files to condensed datasets by ShapeCond, each stage on all cores (settings of make main-table)'
 if [ -d ../shared/data ]; then
     env -u SETS MAKEFLAGS='' make --no-print-directory -f pipelines/main-table.mk DATA=../shared/data \
         RUN="$scratch/tables" SPCS=10 times | sed -n 's/^|/  |/p'

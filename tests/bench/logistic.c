@@ -30,7 +30,7 @@ int main(int argc, char **argv)
     check(dataset_read(argv[1], NULL, DATASET_LABELLED, &train));
     check(dataset_read(argv[2], NULL, DATASET_LABELLED, &test));
     if (train.length != test.length || train.classes != test.classes)
-        check(error_make("the sets do not match"));
+        check(error_make("the datasets do not match"));
     check(
         logistic_fit(train.x, train.y, train.count, train.length, train.classes, &options, &model));
     logits = calloc(test.count * test.classes, sizeof *logits);

@@ -21,7 +21,7 @@ cd "$scratch"
 
 echo "Test accuracy in % of logistic regression on 20 shapelets per channel; splits of seeds $SEEDS"
 echo
-echo "set                      gain          top        class      diverse  paper"
+echo "dataset                  gain          top        class      diverse  paper"
 
 # scores SEED TRAIN TEST PRUNE OPTIONS...: of set.npy, one split; appends to a file for each column.
 scores() {

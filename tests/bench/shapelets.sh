@@ -27,7 +27,7 @@ best() {
 
 "$build/bench/shapelet-kernel"
 
-echo "Planted shapelets found (five sets of 6 patterns, 200 series, default noise, -k 6 --gain one"
+echo "Planted shapelets found (five datasets of 6 patterns, 200 series, default noise, -k 6 --gain one"
 echo "--select class), and by chance where there are none:"
 echo
 # shellcheck disable=SC1090,SC1091 # the function of the test
@@ -89,7 +89,7 @@ if [ ! -d "$data" ]; then
 fi
 echo "Whole runs with the published settings on $(nproc) cores:"
 echo
-echo "set                       series   seconds       MiB"
+echo "dataset                   series   seconds       MiB"
 sc-import -q "$data"/ElectricDevices/*.tsv -o electric.npy
 sc-split -q --train 7807 --test rest electric.npy -o electric
 sc-prune -p 0.7 electric-train.npy -o pruned.npy

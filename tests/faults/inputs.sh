@@ -24,7 +24,7 @@ sc-eval -q -n 'cnn depth=1 width=2' --seeds 2 --steps 2 train.npy test.npy -o sc
 sc-gen planted -n 12 -L 20 -C 2 -V 3 --pattern 6 --jitter 2 -o served.npy
 sc-shapelets -q -k 1 -l 4 served.npy -o served.slp
 sc-teacher -q -n 'cnn depth=1 width=2' --steps 2 --shapelets served.slp served.npy -o served.tch
-# The series and the labels of a set, each as a file: arrays stand one after another.
+# The series and the labels of a dataset, each as a file: arrays stand one after another.
 head -c $((128 + 12 * 16 * 4)) train.npy >x.npy
 tail -c +$((1 + 128 + 12 * 16 * 4)) train.npy | head -c $((128 + 12 * 4)) >y.npy
 printf '%s\n' '@relation r' '@attribute a numeric' '@attribute b numeric' '@attribute class {x,y}' \

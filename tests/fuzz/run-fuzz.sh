@@ -56,7 +56,7 @@ longest() {
     fuzz_number) echo 64 ;;
     fuzz_architecture | fuzz_report) echo 256 ;;
     fuzz_table) echo 384 ;;
-    fuzz_statistics) echo 512 ;;
+    fuzz_figures | fuzz_statistics) echo 512 ;;
     fuzz_tch | fuzz_teacher) echo 4096 ;;
     *) echo 1024 ;;
     esac

@@ -101,6 +101,11 @@ static void write_tables(void)
     write_text("table", "spaces", "  1   2 3\n 4 5   6\n");
     write_text("report", "table", "seed\taccuracy\tF1\n1\t90.5\t0.9\nmean\t90.5\t0.9\n");
     write_text("report", "commented", "# test\nseed\taccuracy\t\nmean\t1e1\t");
+    write_text("figures", "table", "epoch\tloss\tacc\n1\t2\t3\n2\t-1e308\t1e30\n3\t-\tnan\n");
+    write_text("figures", "scores",
+               "seed\taccuracy\n0\t50\n1\t60\nmean\t55\ndeviation\t5\n\ntrue\tas:a\tas:b\n"
+               "a\t1\t2\nb\t3\t4\n");
+    write_text("figures", "times", "aa\tbb\t1.50\tsc-a -o x/y z\naa\tbb\t2\tsc-b\n");
 }
 
 static const char *const networks[] = {

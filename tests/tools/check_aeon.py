@@ -1,4 +1,4 @@
-"""Imports every classification set that comes with aeon and compares it with what aeon reads."""
+"""Imports every classification dataset that comes with aeon and compares it with what aeon reads."""
 import glob
 import os
 import subprocess

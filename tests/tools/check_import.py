@@ -1,4 +1,4 @@
-"""Compares imported real sets with their sources: check_import.py DATA IMPORTED."""
+"""Compares imported real datasets with their sources: check_import.py DATA IMPORTED."""
 import os
 import sys
 

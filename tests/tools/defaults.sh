@@ -94,7 +94,7 @@ test_that 'experts are trained by default as the manual says' '
     sc-gen cbf -n 400 -L 40 -o many.npy
     same "sc-experts -q -c 1 -e 1 -n \"$small\" many.npy" "-b 20"
 '
-test_that 'sets are matched by default as the manual says' '
+test_that 'datasets are matched by default as the manual says' '
     same "sc-match -q --network \"$small\" train.npy" "-m dc -n 10 --init kmeans --steps 100 --rate 0.01
         --optimiser scaled -b 64 --network-steps 10 --training-steps 10"
     same "sc-match -q -m mtt -n 2 -x experts.npy --steps 3 train.npy" "--rate 0.02 -b 100 --student-steps 10
@@ -102,7 +102,7 @@ test_that 'sets are matched by default as the manual says' '
     same "sc-match -q -m unroll -n 2 --network \"$small\" --steps 3 train.npy" "--rate 0.02 --optimiser adam -b 256
         --student-steps 400 --unroll-steps 20 --student-rate 0.003 --label-rate 0.05"
 '
-test_that 'sets are made, pruned, balanced and chosen by default as the manual says' '
+test_that 'datasets are made, pruned, balanced and chosen by default as the manual says' '
     for kind in two-patterns cbf planted; do
         same "sc-gen $kind" "-n 1000 -L 128 --noise 1 --correlation 0 --imbalance 1 --first 0 --seed 0"
     done

@@ -119,7 +119,7 @@ test_that 'a full dataset is evaluated like a condensed one' '
     evaluate train.npy test.npy --seeds 1 --steps 40 --batch 256 >table
     awk -F "\t" "\$1 == \"mean\" { exit !(\$2 > 80) }" table
 '
-test_that 'sets that do not go together are refused with the reason' '
+test_that 'datasets that do not go together are refused with the reason' '
     sc-gen cbf -n 30 -L 24 -o short.npy
     sc-gen planted -n 40 -V 4 -C 1 -L 32 -o four.npy
     fails 1 "short.npy: series of 1 channels and 24 steps, but few.npy is for 1 and 32" \

@@ -10,7 +10,7 @@ test_that 'the examples of the manual page run' '
     test "$(member two-patterns-test.npy count)" = 4000
     test "$(member all.npy min | cut -c 1-2)" = -1
 '
-test_that 'sets have their shape, their classes and their names' '
+test_that 'datasets have their shape, their classes and their names' '
     sc-gen two-patterns -n 8 -o tp.npy
     test "$(member tp.npy classes)" = 4
     test "$(sc-info --json tp.npy | grep -c "\"count\": 2}")" = 4

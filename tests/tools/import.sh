@@ -126,11 +126,11 @@ test_that 'provenance has the digests of all inputs and the options that matter'
 '
 python=$(python_with numpy aeon)
 if [ -n "$python" ]; then
-    test_that 'the sets that come with aeon are read as aeon reads them' '
+    test_that 'the datasets that come with aeon are read as aeon reads them' '
         "$python" "$SC_ROOT/tests/tools/check_aeon.py"
     '
 else
-    skip_that 'the sets that come with aeon are read as aeon reads them' 'no Python with aeon'
+    skip_that 'the datasets that come with aeon are read as aeon reads them' 'no Python with aeon'
 fi
 if [ -d "$data" ]; then
     test_that 'every row of the UCR files is read, whatever the number of threads' '
@@ -155,7 +155,7 @@ if [ -d "$data" ]; then
         skip_that 'NumPy reads back exactly what was in the source' 'no Python with NumPy'
     fi
 else
-    skip_that 'the real data sets are read' "no $data"
+    skip_that 'the real datasets are read' "no $data"
 fi
 test_that 'classes of one series are remarked upon, unless the file is tiny' '
     { seq 40 | sed "s/.*/a,&,1/"; echo b,1,2; } >single.csv

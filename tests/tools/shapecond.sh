@@ -9,7 +9,7 @@ test_that 'the examples of the manual page run' '
     test -s stages/stored.npy
     test -s stages/teacher.tch
 '
-test_that 'the commands that it says give the same set when they are run by hand' '
+test_that 'the commands that it prints give the same dataset when they are run by hand' '
     shapecond train.npy --spc 2 --steps 100 --students shapelets --refine 10 --no-score --keep again -o first.npy 2>said
     cmp first.slp again/pool.slp
     grep -q "^+ sc-synth.* --steps 0 " said

@@ -122,7 +122,7 @@ test_that 'a diverging run says so and loses nothing' '
         --network "cnn depth=2 width=8" --epochs 50 -o kept.tch
     test "$(cat kept.tch)" = precious
 '
-test_that 'sets that do not go together are refused with the reason, before any work' '
+test_that 'datasets that do not go together are refused with the reason, before any work' '
     sc-gen cbf -n 30 -L 24 -o short.npy
     sc-gen planted -n 40 -V 4 -C 1 -L 32 -o four.npy
     fails 1 "short.npy: series of 1 channels and 24 steps, but train.npy is for 1 and 32" \

@@ -131,7 +131,7 @@ static void cylinder_bell_and_funnel_have_saitos_shapes(void **state)
     for (size_t i = 0; i < dataset.count; i++) {
         const struct planted *place = &truth.items[i];
         const float *x = dataset_series(&dataset, i, 0);
-        /* In Saito's notation steps count from 1; b may lie behind the last step by one. */
+        /* In Saito's notation steps count from 1; b may lie after the last step by one. */
         double a = (double)place->start + 1, height = 0, width;
         char kind = dataset.names[dataset.y[i]][0];
 
