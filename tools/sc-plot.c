@@ -142,7 +142,7 @@ static struct error *draw_scores(FILE *stream, const unsigned char *bytes, size_
         parse_scores(path, other, other_size, &scores[i]);
         free(other);
     }
-    error = opt->text ? text_scores(stream, scores, count, help_width(STDOUT_FILENO))
+    error = opt->text ? text_scores(stream, scores, count, help_width(STDOUT_FILENO), &opt->figure)
                       : figure_scores(stream, scores, count, &opt->figure);
     for (size_t i = 0; i < count; i++) {
         free((char *)scores[i].name);

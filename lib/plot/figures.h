@@ -60,7 +60,7 @@ struct error *text_pool(FILE *stream, const struct shapelet_pool *pool, const st
                         size_t width, const struct figure_options *options) MUST_CHECK;
 struct error *text_curves(FILE *stream, const struct table *table, size_t width,
                           const struct figure_options *options) MUST_CHECK;
-struct error *text_scores(FILE *stream, const struct scores *scores, size_t count,
-                          size_t width) MUST_CHECK;
+struct error *text_scores(FILE *stream, const struct scores *scores, size_t count, size_t width,
+                          const struct figure_options *options) MUST_CHECK;
 
 #endif

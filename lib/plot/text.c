@@ -74,6 +74,12 @@ static void put_line(FILE *stream, const char *text)
     fputc('\n', stream);
 }
 
+static void put_title(FILE *stream, const struct figure_options *options)
+{
+    if (options->title)
+        put_line(stream, options->title);
+}
+
 /* ---- Series ---- */
 
 /* Each of the columns of dots from `left` on shows the range of its steps, joined to the column
@@ -151,7 +157,15 @@ static size_t fit_panels(size_t columns, size_t *width)
     return columns;
 }
 
-/* The first series of a class side by side, then its name above them. */
+static void put_class(FILE *stream, const struct dataset *dataset, size_t label)
+{
+    if (dataset->names)
+        put_line(stream, dataset->names[label]);
+    else
+        fprintf(stream, "class %zu\n", label);
+}
+
+/* The first series of a class side by side. */
 static struct error *text_class(FILE *stream, const struct dataset *dataset, size_t label,
                                 size_t width, size_t columns, double low, double high,
                                 size_t channel)
@@ -164,10 +178,6 @@ static struct error *text_class(FILE *stream, const struct dataset *dataset, siz
         if (!dataset->y || (size_t)dataset->y[i] == label)
             draw_series(&canvas, 2 * column++ * (panel + GAP), 2 * panel,
                         dataset_series(dataset, i, channel), dataset->length, low, high);
-    if (dataset->names)
-        put_line(stream, dataset->names[label]);
-    else
-        fprintf(stream, "class %zu\n", label);
     put_panels(stream, &canvas, low, high);
     free(canvas.dots);
     return NULL;
@@ -195,18 +205,29 @@ struct error *text_dataset(FILE *stream, const struct dataset *dataset, size_t w
     size_t shown = classes < options->rows ? classes : options->rows;
     size_t most = most_series(dataset, classes);
     size_t columns = options->columns < most ? options->columns : most;
+    size_t first = options->all_channels ? 0 : options->channel;
+    size_t end = options->all_channels ? dataset->channels : options->channel + 1;
     double low = 0, high = 1;
 
     if (options->channel >= dataset->channels)
         return error_make("channel %zu of a dataset of %zu", options->channel, dataset->channels);
     columns = fit_panels(columns, &width);
-    TRY(text_range(dataset, options->channel, &low, &high));
+    put_title(stream, options);
     fprintf(stream, "%zu series, %zu classes", dataset->count, classes);
-    if (dataset->channels > 1)
+    if (options->all_channels)
+        fprintf(stream, ", %zu channels", dataset->channels);
+    else if (dataset->channels > 1)
         fprintf(stream, ", channel %zu of %zu", options->channel, dataset->channels);
     fputc('\n', stream);
-    for (size_t label = 0; label < shown; label++)
-        TRY(text_class(stream, dataset, label, width, columns, low, high, options->channel));
+    for (size_t label = 0; label < shown; label++) {
+        put_class(stream, dataset, label);
+        for (size_t channel = first; channel < end; channel++) {
+            TRY(text_range(dataset, channel, &low, &high));
+            if (end - first > 1)
+                fprintf(stream, "%*schannel %zu\n", MARGIN, "", channel);
+            TRY(text_class(stream, dataset, label, width, columns, low, high, channel));
+        }
+    }
     fprintf(stream, "%*s%zu steps\n", MARGIN, "", dataset->length);
     if (shown < classes)
         fprintf(stream, "the first %zu of %zu classes\n", shown, classes);
@@ -297,6 +318,7 @@ struct error *text_pool(FILE *stream, const struct shapelet_pool *pool, const st
     widen(&low, &high);
     columns = fit_panels(columns, &width);
     shown = pool->count < columns * options->rows ? pool->count : columns * options->rows;
+    put_title(stream, options);
     fprintf(stream, "%zu shapelets", pool->count);
     if (shown < pool->count)
         fprintf(stream, ", the first %zu of them", shown);
@@ -319,13 +341,32 @@ static void range_of(const double *values, size_t count, double *low, double *hi
     }
 }
 
-/* One curve: a dot for each value, and the dots between two of them in the same row. */
+/* A line between two places, in dots. */
+static void draw_line(struct canvas *canvas, const size_t from[2], const size_t to[2])
+{
+    double width = (double)to[0] - (double)from[0], height = (double)to[1] - (double)from[1];
+    size_t before = from[1];
+
+    if (to[0] == from[0])
+        set_column(canvas, to[0], from[1], to[1]);
+    for (size_t x = from[0] + 1; x <= to[0]; x++) {
+        size_t y = (size_t)((double)from[1] + height * (double)(x - from[0]) / width + 0.5);
+
+        /* As in a series: each column goes on where the one before ended. */
+        set_column(canvas, x, before < y ? before + 1 : before > y ? before - 1 : y, y);
+        before = y;
+    }
+}
+
+/* One curve: a dot for each value, joined where the horizontal axis goes on. */
 static struct error *text_curve(FILE *stream, const struct table *table, size_t column,
-                                size_t width)
+                                size_t width, const struct figure_options *options)
 {
     const double *x = table->values, *y = table->values + column * table->rows;
     double first, last, low, high;
+    size_t place[2] = {0}, before[2] = {0};
     struct canvas canvas;
+    bool joined = false;
 
     range_of(x, table->rows, &first, &last);
     range_of(y, table->rows, &low, &high);
@@ -337,10 +378,18 @@ static struct error *text_curve(FILE *stream, const struct table *table, size_t 
     TRY(canvas_new(width - MARGIN, CURVE_HEIGHT, &canvas));
     for (size_t i = 0; i < table->rows; i++) {
         double share = last > first ? (x[i] - first) / (last - first) : 0.5;
+        bool here = !isnan(share) && !isnan(y[i]);
 
-        if (!isnan(share) && !isnan(y[i]))
-            set_dot(&canvas, (size_t)(share * (double)(2 * canvas.width - 1) + 0.5),
-                    dot_row(&canvas, y[i], low, high));
+        if (here) {
+            place[0] = (size_t)(share * (double)(2 * canvas.width - 1) + 0.5);
+            place[1] = dot_row(&canvas, y[i], low, high);
+            set_dot(&canvas, place[0], place[1]);
+        }
+        if (here && joined && place[0] >= before[0])
+            draw_line(&canvas, before, place);
+        joined = here || (joined && options->marks);
+        if (here)
+            memcpy(before, place, sizeof place);
     }
     put_line(stream, table->names[column]);
     for (size_t row = 0; row < CURVE_HEIGHT; row++) {
@@ -361,10 +410,10 @@ static struct error *text_curve(FILE *stream, const struct table *table, size_t 
 struct error *text_curves(FILE *stream, const struct table *table, size_t width,
                           const struct figure_options *options)
 {
-    (void)options;
+    put_title(stream, options);
     width = width < MARGIN + LEAST_WIDTH ? MARGIN + LEAST_WIDTH : width;
     for (size_t column = 1; column < table->columns; column++)
-        TRY(text_curve(stream, table, column, width));
+        TRY(text_curve(stream, table, column, width, options));
     return NULL;
 }
 
@@ -390,10 +439,12 @@ static void text_bar(FILE *stream, const struct scores *scores, size_t names, si
     fputc('\n', stream);
 }
 
-struct error *text_scores(FILE *stream, const struct scores *scores, size_t count, size_t width)
+struct error *text_scores(FILE *stream, const struct scores *scores, size_t count, size_t width,
+                          const struct figure_options *options)
 {
     size_t names = 4;
 
+    put_title(stream, options);
     for (size_t i = 0; i < count; i++)
         names = strlen(scores[i].name) > names ? strlen(scores[i].name) : names;
     names = names > width / 3 ? width / 3 : names;

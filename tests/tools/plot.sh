@@ -75,8 +75,21 @@ test_that 'a terminal shows series and curves in dots of Braille' '
     sed -n 3p fall.txt | grep -q "^ *70 ⠉"
     sed -n 6p fall.txt | grep -q "^ *1 ⠀.*⣀$"
     printf "x\\ty\\n1\\t5\\n2\\t7\\n" | sc-plot --text >curve.txt
-    test "$(dots curve.txt)" = 2
+    test "$(dots curve.txt)" = 16 # joined; a gap is not
     grep -q "x from 1 to 2" curve.txt
+    printf "x\\ty\\n1\\t5\\n2\\t-\\n3\\t7\\n" >gap.tsv
+    sc-plot --text gap.tsv >curve.txt
+    test "$(dots curve.txt)" = 2
+    sc-plot --text --marks --title "a title" gap.tsv >curve.txt
+    test "$(dots curve.txt)" = 16
+    head -n 1 curve.txt | grep -qx "a title"
+    awk "BEGIN { for (i = 0; i < 4; i++) { for (c = 0; c < 2; c++) { for (t = 0; t < 8; t++) printf \"%s%d\", t ? \",\" : \"\", 10 * c + t; printf \":\" } print \"k\" i % 2 } }" >both.rows
+    { echo "@univariate false"; echo "@classLabel true k0 k1"; echo "@data"; cat both.rows; } >both.ts
+    sc-import -q both.ts -o both.npy
+    sc-plot --text --all-channels both.npy >set.txt
+    grep -qx "4 series, 2 classes, 2 channels" set.txt
+    test "$(grep -c "channel [01]\$" set.txt)" = 4
+    grep -q "^ *17 " set.txt # each channel has its own scale
 '
 test_that 'a terminal shows shapelets at their places in time' '
     sc-gen two-patterns -n 40 -o searched.npy
