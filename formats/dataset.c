@@ -227,8 +227,8 @@ static struct error *read_arrays(npy_reader *reader, struct dataset *dataset, bo
         error = store_array(&array, position, dataset);
         npy_array_free(&array);
         if (!error && position == 1)
-            *finite = reading_finite(&reading, dataset->x,
-                                     dataset->count * dataset_series_size(dataset));
+            *finite =
+                reading_finite(&reading, dataset->x, dataset->count * dataset_series_size(dataset));
     }
     if (!error && result < 0)
         error = dataset_npy_error(&npy_error);

@@ -293,8 +293,7 @@ struct error *import_file(struct import *import, const char *path, const char *l
     struct import_source *source;
 
     TRY(add_source(import, file_shown(path), &source));
-    TRY(error_in(source->name,
-                 mapped_read(path, &source->bytes, &source->size, &source->mapped)));
+    TRY(error_in(source->name, mapped_read(path, &source->bytes, &source->size, &source->mapped)));
     return parse_source(source, (const char *)source->bytes, source->size, labels);
 }
 

@@ -134,8 +134,7 @@ static bool map_descriptor(const char *path, int descriptor, unsigned char **byt
         munmap(base, (size_t)status.st_size);
         return false;
     }
-    madvise(base, (size_t)status.st_size,
-            status.st_size < LARGE ? MADV_WILLNEED : MADV_SEQUENTIAL);
+    madvise(base, (size_t)status.st_size, status.st_size < LARGE ? MADV_WILLNEED : MADV_SEQUENTIAL);
     *bytes = base;
     *size = (size_t)status.st_size;
     return true;

@@ -182,7 +182,8 @@ static void consume_mapped(npy_reader *reader, const char *data, size_t bytes)
 {
     const size_t part = (size_t)1 << 20;
 
-    if (!reader->seen || reader->storage->source != NPY_MAPPED || reader->storage->size < NPY_LARGE) {
+    if (!reader->seen || reader->storage->source != NPY_MAPPED ||
+        reader->storage->size < NPY_LARGE) {
         consume(reader, data, bytes);
         return;
     }

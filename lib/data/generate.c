@@ -20,9 +20,9 @@ struct shape {
 struct generator {
     const struct generate_options *options;
     size_t classes, channels;
-    size_t patterns;      /* in each series */
-    struct shape *shapes; /* (classes, patterns), or NULL */
-    float *values;        /* of all shapes */
+    size_t patterns;       /* in each series */
+    struct shape *shapes;  /* (classes, patterns), or NULL */
+    float *values;         /* of all shapes */
     int32_t *labels;       /* (count,) */
     struct planted *truth; /* (count, patterns), or NULL */
     /* The block at work. */

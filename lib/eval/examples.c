@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/file.h"
+#include "base/scratch.h"
 #include "shapelets/transform.h"
 #include "views/view.h"
 
@@ -16,7 +17,7 @@ static struct error *compute_features(const struct feature_source *source,
     struct device device = source->device ? *source->device : device_cpu();
 
     examples->feature_count = transform->count;
-    examples->features = calloc(dataset->count, transform->count * sizeof *examples->features);
+    examples->features = scratch_new(dataset->count, transform->count * sizeof *examples->features);
     if (!examples->features)
         return error_memory("shapelet features");
     TRY(transform_to_device(transform, device.transform));
@@ -97,7 +98,7 @@ struct error *examples_read_expanded(const char *path, const char *labels,
 void examples_free(struct examples *examples)
 {
     dataset_free(&examples->dataset);
-    free(examples->features);
+    scratch_free(examples->features);
     memset(examples, 0, sizeof *examples);
 }
 

@@ -100,9 +100,7 @@ int main(int argc, char **argv)
         }
         nanosleep(&(struct timespec){.tv_nsec = PERIOD}, NULL);
     }
-    status = ended                ? TOO_MUCH
-             : WIFEXITED(status) ? WEXITSTATUS(status)
-                                 : 128 + WTERMSIG(status);
+    status = ended ? TOO_MUCH : WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
     stream = output ? fopen(output, "we") : stderr;
     if (!stream)
         return 127;
