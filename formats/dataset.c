@@ -623,6 +623,11 @@ void dataset_passed(const struct dataset *dataset, size_t first)
     advise(dataset, first, next, true);
 }
 
+void dataset_needs(const struct dataset *dataset, size_t index)
+{
+    advise(dataset, index, 1, true);
+}
+
 bool dataset_walk(const struct dataset *dataset, struct dataset_walk *walk)
 {
     const size_t bytes = dataset_series_size(dataset) * sizeof(float) * walk->step;

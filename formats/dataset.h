@@ -145,6 +145,9 @@ size_t dataset_block(const struct dataset *dataset);
  * mapped file that may be larger than the memory. */
 void dataset_passed(const struct dataset *dataset, size_t first);
 
+/* Has this series of a large file that is mapped read ahead. */
+void dataset_needs(const struct dataset *dataset, size_t index);
+
 /* A walk over all series in order, in ranges of a multiple of `step` series (about 16 MB), that
  * keeps only about that much of a mapped file in memory.
  *

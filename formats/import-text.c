@@ -470,12 +470,10 @@ enum { MOST_EXPANSION = 16, SPILL_LEAST = 64 << 20 };
 /* Moves what a chunk holds out of the memory.  Where that fails it stays there. */
 static void spill_chunk(struct spill *spill, struct import_chunk *chunk)
 {
-    bool moved = spill_move(spill, (void **)&chunk->values, chunk->value_count * sizeof(float)) &&
-                 spill_move(spill, (void **)&chunk->rows, chunk->row_count * sizeof *chunk->rows) &&
-                 spill_move(spill, (void **)&chunk->ends, chunk->end_count * sizeof *chunk->ends) &&
-                 spill_move(spill, (void **)&chunk->labels, chunk->label_size);
-
-    (void)moved;
+    chunk->values = spill_move(spill, chunk->values, chunk->value_count * sizeof *chunk->values);
+    chunk->rows = spill_move(spill, chunk->rows, chunk->row_count * sizeof *chunk->rows);
+    chunk->ends = spill_move(spill, chunk->ends, chunk->end_count * sizeof *chunk->ends);
+    chunk->labels = spill_move(spill, chunk->labels, chunk->label_size);
 }
 
 struct parse_job {

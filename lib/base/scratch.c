@@ -142,19 +142,18 @@ static bool write_all(int file, const char *bytes, size_t size, size_t at)
     return true;
 }
 
-bool spill_move(struct spill *spill, void **bytes, size_t size)
+void *spill_move(struct spill *spill, void *bytes, size_t size)
 {
     const size_t room = (size + FRONT - 1) / FRONT * FRONT;
     size_t at;
 
-    if (!*bytes || size == 0)
-        return true;
+    if (!bytes || size == 0)
+        return bytes;
     at = atomic_fetch_add(&spill->used, room);
-    if (at > spill->size || spill->size - at < size || !write_all(spill->file, *bytes, size, at))
-        return false;
-    free(*bytes);
-    *bytes = spill->base + at;
-    return true;
+    if (at > spill->size || spill->size - at < size || !write_all(spill->file, bytes, size, at))
+        return bytes;
+    free(bytes);
+    return spill->base + at;
 }
 
 bool spill_holds(const struct spill *spill, const void *bytes)

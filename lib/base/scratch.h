@@ -26,8 +26,9 @@ FILE *scratch_file(void);
  * NULL if there can be none.  Its room on the disk is taken as it is used. */
 struct spill;
 struct spill *spill_new(size_t most);
-/* Moves malloc'ed bytes there and frees them.  False, and all is as before, if there is no room. */
-bool spill_move(struct spill *spill, void **bytes, size_t size);
+/* Moves malloc'ed bytes there and frees them.  Returns where they are: where they were, if there is no
+ * room. */
+void *spill_move(struct spill *spill, void *bytes, size_t size);
 /* Whether the bytes have been moved there: then they are not to be freed. */
 bool spill_holds(const struct spill *spill, const void *bytes);
 /* NULL is left alone. */

@@ -102,13 +102,23 @@ void examples_free(struct examples *examples)
     memset(examples, 0, sizeof *examples);
 }
 
+static void read_soon(const void *context, const size_t *indices, size_t count)
+{
+    const struct dataset *dataset = context;
+
+    for (size_t i = 0; i < count; i++)
+        dataset_needs(dataset, indices[i]);
+}
+
 struct train_set examples_set(const struct examples *examples)
 {
     return (struct train_set){.count = examples->dataset.count,
                               .x = examples->dataset.x,
                               .features = examples->features,
                               .labels = examples->dataset.y,
-                              .targets = examples->dataset.soft};
+                              .targets = examples->dataset.soft,
+                              .soon = examples->dataset.reread ? read_soon : NULL,
+                              .context = &examples->dataset};
 }
 
 static struct error *match_shape(const struct examples *examples, size_t channels, size_t length,
