@@ -77,6 +77,7 @@ UNIT_SOURCES := $(wildcard tests/unit/test_*.c)
 SUPPORT_SOURCES := $(wildcard tests/unit/support/*.c)
 BENCH_SOURCES := $(wildcard tests/bench/*.c)
 FUZZ_SOURCES := $(wildcard tests/fuzz/fuzz_*.c)
+PEAK := $(BUILD)/tests/peak
 FAULTS := $(addprefix $(BUILD)/tests/faults/,driver preload.so)
 MAN_PAGES := $(wildcard man/*.[1-9])
 
@@ -297,6 +298,11 @@ $(BUILD)/tests/faults/driver: $(call objects,$(addprefix tests/faults/,driver.c 
 	@mkdir -p $(@D)
 	$(run)$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $^
 
+$(PEAK): $(BUILD)/obj/tests/bench/support/peak.o
+	$(say) LD $@
+	@mkdir -p $(@D)
+	$(run)$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $^
+
 $(BUILD)/obj/tests/faults/preload.o: ALL_CFLAGS += -fPIC
 $(BUILD)/tests/faults/preload.so: $(BUILD)/obj/tests/faults/preload.o
 	$(say) LD $@
@@ -318,7 +324,7 @@ $(BUILD)/bench/%: $(BUILD)/obj/tests/bench/%.o $(SC_LIB) $(NPY_LIB)
 
 # ---- Tests ----
 
-check: all $(UNITS) $(FAKE_SO) $(FAULTS)
+check: all $(UNITS) $(FAKE_SO) $(FAULTS) $(PEAK)
 	@$(UNDER) tests/run-tests.sh $(BUILD) $(TESTS)
 
 # Allocations, system calls and threads that fail, one after another, and kills.
@@ -421,7 +427,7 @@ bench-cuda: all $(BUILD)/bench/cuda
 BENCH_NAMES := $(patsubst tests/bench/%.sh,%,$(wildcard tests/bench/*.sh))
 .PHONY: $(addprefix bench-,$(BENCH_NAMES))
 bench: $(addprefix bench-,$(BENCH_NAMES))
-$(addprefix bench-,$(BENCH_NAMES)): bench-%: all $(BENCHES)
+$(addprefix bench-,$(BENCH_NAMES)): bench-%: all $(BENCHES) $(PEAK)
 	@LC_ALL=C tests/bench/$*.sh $(BUILD)
 
 # Fuzzers are linked with everything compiled again by clang: with the sanitizers, which find more in

@@ -141,6 +141,7 @@ struct error *dataset_quantise(struct dataset *dataset, unsigned bits)
     struct npy_error error;
 
     levels_drop(dataset);
+    dataset->reread = false;
     if (npy_array_new(&levels->storage, NPY_FLOAT, 4, 4, shape, &error))
         return dataset_npy_error(&error);
     dataset->flat = false; /* a file of few bits says (N, 1, L) */

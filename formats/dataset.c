@@ -1,5 +1,6 @@
 #include "formats/dataset.h"
 
+#include <errno.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -7,6 +8,7 @@
 #include "formats/dataset-levels.h"
 #include "formats/dataset-views.h"
 #include "base/file.h"
+#include "base/scratch.h"
 #include "formats/mapped.h"
 
 enum { STORE_X, STORE_Y, STORE_SOFT, STORE_GROUPS };
@@ -126,6 +128,58 @@ static struct error *store_texts(const struct npy_array *array, struct dataset *
     return dataset->notes ? NULL : error_memory("notes");
 }
 
+/* What is done with every byte as it is read: the digest, and a look whether it can be part of
+ * numbers that are finite. */
+struct reading {
+    struct digest digest;
+    const char *begin, *end; /* the last bytes in a row */
+    bool finite;
+};
+
+static bool all_finite(const float *values, size_t count)
+{
+    uint32_t found = 0;
+
+    /* Infinities and NaNs have all exponent bits set. */
+    for (size_t i = 0; i < count; i++) {
+        uint32_t bits;
+
+        memcpy(&bits, values + i, sizeof bits);
+        found |= (bits & 0x7f800000u) == 0x7f800000u;
+    }
+    return !found;
+}
+
+/* In parts that stay in the cache between the two. */
+static void reading_watch(void *context, const void *bytes, size_t size)
+{
+    const size_t most = 1 << 16;
+    struct reading *reading = context;
+    const char *next = bytes;
+
+    if (next != reading->end) {
+        reading->begin = next;
+        reading->finite = (uintptr_t)next % sizeof(float) == 0;
+    }
+    reading->end = next + size;
+    while (size) {
+        size_t part = size < most ? size : most;
+
+        reading->finite = reading->finite && part % sizeof(float) == 0 &&
+                          all_finite((const void *)next, part / sizeof(float));
+        digest_add(&reading->digest, next, part);
+        next += part;
+        size -= part;
+    }
+}
+
+/* Whether these values are the last that were read, as they are in the file, and finite. */
+static bool reading_finite(const struct reading *reading, const float *values, size_t count)
+{
+    return reading->finite && reading->begin == (const char *)values &&
+           reading->end == (const char *)(values + count);
+}
+
 /* Puts the array where it belongs by its type and shape.  position counts from 1. */
 static struct error *store_array(struct npy_array *array, size_t position, struct dataset *dataset)
 {
@@ -154,26 +208,32 @@ static struct error *store_array(struct npy_array *array, size_t position, struc
     return unexpected(array, position);
 }
 
-static struct error *read_arrays(npy_reader *reader, struct dataset *dataset)
+/* *finite: the series are known to be. */
+static struct error *read_arrays(npy_reader *reader, struct dataset *dataset, bool *finite)
 {
     struct npy_error npy_error;
     struct npy_array array;
-    struct digest digest;
+    struct reading reading = {.begin = NULL};
     struct error *error = NULL;
     int result = 0;
 
-    digest_start(&digest);
-    npy_watch(reader, digest_watch, &digest);
+    *finite = false;
+    digest_start(&reading.digest);
+    npy_watch(reader, reading_watch, &reading);
     for (size_t position = 1; !error; position++) {
         result = npy_next(reader, &array, &npy_error);
         if (result <= 0)
             break;
         error = store_array(&array, position, dataset);
         npy_array_free(&array);
+        if (!error && position == 1)
+            *finite =
+                reading_finite(&reading, dataset->x, dataset->count * dataset_series_size(dataset));
     }
     if (!error && result < 0)
         error = dataset_npy_error(&npy_error);
-    digest_finish(&digest, dataset->digest);
+    digest_finish(&reading.digest, dataset->digest);
+    dataset->reread = dataset->x && npy_array_is_mapped(&dataset->storage[STORE_X]);
     return error;
 }
 
@@ -230,25 +290,12 @@ static struct error *check_labels(struct dataset *dataset)
     return NULL;
 }
 
-static bool all_finite(const float *values, size_t count)
-{
-    uint32_t found = 0;
-
-    /* Infinities and NaNs have all exponent bits set. */
-    for (size_t i = 0; i < count; i++) {
-        uint32_t bits;
-
-        memcpy(&bits, values + i, sizeof bits);
-        found |= (bits & 0x7f800000u) == 0x7f800000u;
-    }
-    return !found;
-}
-
-static struct error *check_finite(const struct dataset *dataset)
+/* known: the series are finite. */
+static struct error *check_finite(const struct dataset *dataset, bool known)
 {
     const size_t series = dataset_series_size(dataset);
 
-    for (size_t i = 0; i < dataset->count; i++) {
+    for (size_t i = 0; !known && i < dataset->count; i++) {
         const float *values = dataset->x + i * series;
 
         if (all_finite(values, series))
@@ -267,8 +314,10 @@ static struct error *check_finite(const struct dataset *dataset)
     return NULL;
 }
 
-static struct error *check(struct dataset *dataset, unsigned flags)
+static struct error *check(struct dataset *dataset, unsigned flags, bool finite)
 {
+    if (dataset->levels.bits || dataset->levels.low)
+        dataset->reread = finite = false;
     TRY(levels_decode(dataset, &dataset->storage[STORE_X]));
     if (dataset->y)
         TRY(check_labels(dataset));
@@ -288,7 +337,7 @@ static struct error *check(struct dataset *dataset, unsigned flags)
         levels_drop(dataset);
     }
     if (!(flags & DATASET_ALLOW_NAN))
-        TRY(check_finite(dataset));
+        TRY(check_finite(dataset, finite));
     return NULL;
 }
 
@@ -296,7 +345,8 @@ static struct error *check(struct dataset *dataset, unsigned flags)
 static struct error *read_from(npy_reader *reader, const char *shown, const char *labels,
                                unsigned flags, struct dataset *dataset)
 {
-    struct error *error = read_arrays(reader, dataset);
+    bool finite;
+    struct error *error = read_arrays(reader, dataset, &finite);
     bool elsewhere = false; /* the error is about the file of labels */
 
     if (!error && labels && dataset->y) {
@@ -306,7 +356,7 @@ static struct error *read_from(npy_reader *reader, const char *shown, const char
         elsewhere = error != NULL;
     }
     if (!error)
-        error = check(dataset, flags);
+        error = check(dataset, flags, finite);
     if (shown && !elsewhere)
         error = error_in(shown, error);
     npy_close(reader);
@@ -342,6 +392,16 @@ struct error *dataset_read_memory(const void *bytes, size_t size, unsigned flags
 
 /* ---- Making and selecting ---- */
 
+/* Too large for what npy-c would allocate, which cannot be in a file. */
+static bool is_large(const size_t shape[3])
+{
+    size_t values, bytes;
+
+    return !__builtin_mul_overflow(shape[1], shape[2], &values) &&
+           !__builtin_mul_overflow(values, shape[0], &values) &&
+           !__builtin_mul_overflow(values, sizeof(float), &bytes) && bytes >= SCRATCH_LEAST;
+}
+
 struct error *dataset_new(size_t count, size_t channels, size_t length, size_t classes, bool soft,
                           struct dataset *dataset)
 {
@@ -350,7 +410,10 @@ struct error *dataset_new(size_t count, size_t channels, size_t length, size_t c
     struct npy_error npy_error;
 
     memset(dataset, 0, sizeof *dataset);
-    if (npy_array_new(&storage[STORE_X], NPY_FLOAT, 4, 3, series, &npy_error) ||
+    if (is_large(series))
+        dataset->scratch = scratch_new(count, channels * length * sizeof *dataset->x);
+    if ((!dataset->scratch &&
+         npy_array_new(&storage[STORE_X], NPY_FLOAT, 4, 3, series, &npy_error)) ||
         npy_array_new(&storage[STORE_Y], NPY_INT, 4, 1, series, &npy_error) ||
         (soft && npy_array_new(&storage[STORE_SOFT], NPY_FLOAT, 4, 2, logits, &npy_error))) {
         dataset_free(dataset);
@@ -360,7 +423,7 @@ struct error *dataset_new(size_t count, size_t channels, size_t length, size_t c
     dataset->channels = channels;
     dataset->length = length;
     dataset->classes = classes;
-    dataset->x = storage[STORE_X].data;
+    dataset->x = dataset->scratch ? dataset->scratch : storage[STORE_X].data;
     dataset->y = storage[STORE_Y].data;
     dataset->soft = storage[STORE_SOFT].data;
     return NULL;
@@ -373,6 +436,17 @@ struct error *dataset_add_groups(struct dataset *dataset)
     if (npy_array_new(&dataset->storage[STORE_GROUPS], NPY_INT, 4, 1, &dataset->count, &error))
         return dataset_npy_error(&error);
     dataset->groups = dataset->storage[STORE_GROUPS].data;
+    return NULL;
+}
+
+struct error *dataset_add_soft(struct dataset *dataset)
+{
+    const size_t shape[] = {dataset->count, dataset->classes};
+    struct npy_error error;
+
+    if (npy_array_new(&dataset->storage[STORE_SOFT], NPY_FLOAT, 4, 2, shape, &error))
+        return dataset_npy_error(&error);
+    dataset->soft = dataset->storage[STORE_SOFT].data;
     return NULL;
 }
 
@@ -427,6 +501,22 @@ struct error *dataset_copy_texts(const struct dataset *from, struct dataset *to)
     return NULL;
 }
 
+/* Labels, groups, class names and notes of the series whose indices are given. */
+static struct error *take_labels(const struct dataset *from, const size_t *indices,
+                                 struct dataset *taken)
+{
+    taken->flat = from->flat;
+    if (from->groups)
+        TRY(dataset_add_groups(taken));
+    for (size_t i = 0; from->y && i < taken->count; i++)
+        taken->y[i] = from->y[indices[i]];
+    for (size_t i = 0; from->groups && i < taken->count; i++)
+        taken->groups[i] = from->groups[indices[i]];
+    if (!from->y)
+        taken->y = NULL;
+    return dataset_copy_texts(from, taken);
+}
+
 struct error *dataset_take(const struct dataset *from, const size_t *indices, size_t count,
                            struct dataset *taken)
 {
@@ -434,8 +524,7 @@ struct error *dataset_take(const struct dataset *from, const size_t *indices, si
     struct error *error;
 
     TRY(dataset_new(count, from->channels, from->length, from->classes, from->soft != NULL, taken));
-    taken->flat = from->flat;
-    error = from->groups ? dataset_add_groups(taken) : NULL;
+    error = take_labels(from, indices, taken);
     if (error) {
         dataset_free(taken);
         return error;
@@ -444,19 +533,47 @@ struct error *dataset_take(const struct dataset *from, const size_t *indices, si
         size_t source = indices[i];
 
         memcpy(taken->x + i * series, from->x + source * series, series * sizeof *from->x);
-        if (from->y)
-            taken->y[i] = from->y[source];
-        if (from->groups)
-            taken->groups[i] = from->groups[source];
         if (from->soft)
             memcpy(taken->soft + i * from->classes, from->soft + source * from->classes,
                    from->classes * sizeof *from->soft);
     }
-    if (!from->y)
-        taken->y = NULL;
-    error = dataset_copy_texts(from, taken);
+    return NULL;
+}
+
+struct error *dataset_new_made(size_t count, size_t channels, size_t length, size_t classes,
+                               dataset_maker *make, void *context, struct dataset *dataset)
+{
+    struct npy_error npy_error;
+    size_t values;
+
+    memset(dataset, 0, sizeof *dataset);
+    if (__builtin_mul_overflow(channels, length, &values) ||
+        __builtin_mul_overflow(values, sizeof(float), &values) ||
+        __builtin_mul_overflow(values, count, &values))
+        return error_make("%zu series of that size are too large", count);
+    if (npy_array_new(&dataset->storage[STORE_Y], NPY_INT, 4, 1, &count, &npy_error))
+        return dataset_npy_error(&npy_error);
+    dataset->count = count;
+    dataset->channels = channels;
+    dataset->length = length;
+    dataset->classes = classes;
+    dataset->y = dataset->storage[STORE_Y].data;
+    dataset->make = make;
+    dataset->context = context;
+    return NULL;
+}
+
+struct error *dataset_pick(const struct dataset *from, const size_t *indices, size_t count,
+                           struct dataset *picked)
+{
+    struct error *error;
+
+    TRY(dataset_new_made(count, from->channels, from->length, from->classes, NULL, NULL, picked));
+    picked->picked_from = from;
+    picked->picked = indices;
+    error = take_labels(from, indices, picked);
     if (error)
-        dataset_free(taken);
+        dataset_free(picked);
     return error;
 }
 
@@ -473,6 +590,7 @@ void dataset_free(struct dataset *dataset)
         npy_array_free(&dataset->storage[i]);
     npy_array_free(&dataset->views.storage);
     npy_array_free(&dataset->levels.storage);
+    scratch_free(dataset->scratch);
     free(dataset->names);
     free(dataset->notes);
     memset(dataset, 0, sizeof *dataset);
@@ -480,16 +598,153 @@ void dataset_free(struct dataset *dataset)
 
 /* ---- Writing ---- */
 
+enum { BLOCK_BYTES = 4 << 20, WALK_BYTES = 16 << 20 };
+
+size_t dataset_block(const struct dataset *dataset)
+{
+    size_t fit = BLOCK_BYTES / sizeof(float) / dataset_series_size(dataset);
+
+    return fit ? fit : 1;
+}
+
+static void advise(const struct dataset *dataset, size_t first, size_t count, bool needed)
+{
+    const size_t bytes = dataset_series_size(dataset) * sizeof(float);
+
+    if (dataset->reread && first < dataset->count)
+        npy_array_advise(&dataset->storage[STORE_X], first * bytes, count * bytes, needed);
+}
+
+void dataset_passed(const struct dataset *dataset, size_t first)
+{
+    const size_t next = WALK_BYTES / sizeof(float) / dataset_series_size(dataset) + 1;
+
+    advise(dataset, 0, first, false);
+    advise(dataset, first, next, true);
+}
+
+void dataset_needs(const struct dataset *dataset, size_t index)
+{
+    advise(dataset, index, 1, true);
+}
+
+bool dataset_walk(const struct dataset *dataset, struct dataset_walk *walk)
+{
+    const size_t bytes = dataset_series_size(dataset) * sizeof(float) * walk->step;
+    const size_t most = walk->step * (bytes < WALK_BYTES ? WALK_BYTES / bytes : 1);
+
+    advise(dataset, walk->first, walk->count, false);
+    walk->first += walk->count;
+    walk->count = dataset->count - walk->first < most ? dataset->count - walk->first : most;
+    advise(dataset, walk->first + walk->count, most, true);
+    return walk->count > 0;
+}
+
+/* Series first..first+count-1, or rows of another array, of a dataset that was picked. */
+static void gather(const struct dataset *dataset, const float *rows, size_t width, size_t first,
+                   size_t count, float *out)
+{
+    for (size_t i = 0; i < count; i++)
+        memcpy(out + i * width, rows + dataset->picked[first + i] * width, width * sizeof *out);
+}
+
+static struct error *make_block(const struct dataset *dataset, size_t first, size_t count,
+                                float *block)
+{
+    const struct dataset *from = dataset->picked_from;
+
+    if (dataset->make)
+        return dataset->make(dataset->context, first, count, block);
+    /* Most choices are in the order of the series. */
+    dataset_passed(from, dataset->picked[first]);
+    gather(dataset, from->x, dataset_series_size(dataset), first, count, block);
+    return NULL;
+}
+
+struct error *dataset_hold(struct dataset *dataset)
+{
+    const size_t series = dataset_series_size(dataset);
+
+    dataset->scratch = scratch_new(dataset->count, series * sizeof *dataset->x);
+    if (!dataset->scratch)
+        return error_memory("the series");
+    TRY(make_block(dataset, 0, dataset->count, dataset->scratch));
+    dataset->x = dataset->scratch;
+    dataset->make = NULL;
+    return NULL;
+}
+
+static struct error *write_block(FILE *stream, const float *block, size_t values)
+{
+    errno = 0;
+    if (fwrite(block, sizeof *block, values, stream) == values)
+        return NULL;
+    return error_make("%s", errno ? strerror(errno) : "write failed");
+}
+
+/* Series that are made, or that are somewhere else, block by block. */
+static struct error *write_made(FILE *stream, const struct dataset *dataset)
+{
+    const size_t series = dataset_series_size(dataset), most = dataset_block(dataset);
+    float *block = malloc(series * most * sizeof *block);
+    struct error *error = block ? NULL : error_memory("some series");
+
+    for (size_t first = 0; !error && first < dataset->count; first += most) {
+        size_t count = dataset->count - first < most ? dataset->count - first : most;
+
+        error = make_block(dataset, first, count, block);
+        if (!error)
+            error = write_block(stream, block, count * series);
+    }
+    free(block);
+    return error;
+}
+
 static struct error *write_series(FILE *stream, const struct dataset *dataset)
 {
     const size_t series[] = {dataset->count, dataset->channels, dataset->length};
     const size_t features[] = {dataset->count, dataset_series_size(dataset)};
+    const size_t ndim = dataset->flat ? 2 : 3, *shape = dataset->flat ? features : series;
     struct npy_error error;
 
     if (dataset->levels.bits)
         return levels_write(stream, dataset);
-    if (npy_write_data(stream, NPY_FLOAT, 4, dataset->flat ? 2 : 3,
-                       dataset->flat ? features : series, dataset->x, &error))
+    if (dataset->x ? npy_write_data(stream, NPY_FLOAT, 4, ndim, shape, dataset->x, &error)
+                   : npy_write_header(stream, NPY_FLOAT, 4, ndim, shape, &error))
+        return dataset_npy_error(&error);
+    return dataset->x ? NULL : write_made(stream, dataset);
+}
+
+/* Soft labels of a dataset that was picked. */
+static struct error *write_picked_soft(FILE *stream, const struct dataset *dataset)
+{
+    const size_t classes = dataset->classes, logits[] = {dataset->count, classes}, most = 1024;
+    float *block = malloc(classes * most * sizeof *block);
+    struct npy_error npy_error;
+    struct error *error = block ? NULL : error_memory("some soft labels");
+
+    if (!error && npy_write_header(stream, NPY_FLOAT, 4, 2, logits, &npy_error))
+        error = dataset_npy_error(&npy_error);
+    for (size_t first = 0; !error && first < dataset->count; first += most) {
+        size_t count = dataset->count - first < most ? dataset->count - first : most;
+
+        gather(dataset, dataset->picked_from->soft, classes, first, count, block);
+        error = write_block(stream, block, count * classes);
+    }
+    free(block);
+    return error;
+}
+
+/* The soft labels, if there are any and they are not with the codes of views. */
+static struct error *write_soft(FILE *stream, const struct dataset *dataset)
+{
+    const size_t logits[] = {dataset->count, dataset->classes};
+    struct npy_error error;
+
+    if (dataset->picked_from && dataset->picked_from->soft)
+        return write_picked_soft(stream, dataset);
+    if (dataset->soft && !(dataset->views.count && views_hold_soft(dataset)) &&
+        npy_write_data(stream, NPY_FLOAT, 4, 2, logits, dataset->soft, &error))
         return dataset_npy_error(&error);
     return NULL;
 }
@@ -497,7 +752,6 @@ static struct error *write_series(FILE *stream, const struct dataset *dataset)
 /* Soft labels of a dataset with views are stored as theirs are. */
 struct error *dataset_write(FILE *stream, const struct dataset *dataset)
 {
-    const size_t logits[] = {dataset->count, dataset->classes};
     const char *notes = dataset->notes;
     struct npy_error error;
 
@@ -505,10 +759,10 @@ struct error *dataset_write(FILE *stream, const struct dataset *dataset)
     if ((dataset->y &&
          npy_write_data(stream, NPY_INT, 4, 1, &dataset->count, dataset->y, &error)) ||
         (dataset->groups &&
-         npy_write_data(stream, NPY_UINT, 4, 1, &dataset->count, dataset->groups, &error)) ||
-        (dataset->soft && !(dataset->views.count && views_hold_soft(dataset)) &&
-         npy_write_data(stream, NPY_FLOAT, 4, 2, logits, dataset->soft, &error)) ||
-        (dataset->names && npy_write_strings(stream, (const char *const *)dataset->names, 1,
+         npy_write_data(stream, NPY_UINT, 4, 1, &dataset->count, dataset->groups, &error)))
+        return dataset_npy_error(&error);
+    TRY(write_soft(stream, dataset));
+    if ((dataset->names && npy_write_strings(stream, (const char *const *)dataset->names, 1,
                                              dataset->classes, &error)) ||
         (notes && npy_write_strings(stream, &notes, 0, 1, &error)))
         return dataset_npy_error(&error);

@@ -57,12 +57,16 @@ struct dataset_levels {
     struct npy_array storage; /* what both live in */
 };
 
+/* Makes series first..first+count-1, in that order, for a dataset that is written without being held
+ * in memory. */
+typedef struct error *dataset_maker(void *context, size_t first, size_t count, float *x);
+
 struct dataset {
     size_t count;    /* N: series */
     size_t channels; /* C */
     size_t length;   /* L: steps */
     size_t classes;  /* V; 0 without labels */
-    float *x;        /* (N, C, L) */
+    float *x;        /* (N, C, L); NULL: the series are made when they are written */
     int32_t *y;      /* (N,), or NULL */
     int32_t *groups; /* (N,): who or what each series is from, numbers from 0, or NULL */
     float *soft;     /* (N, V) logits, or NULL */
@@ -73,9 +77,16 @@ struct dataset {
     struct dataset_levels levels;
     size_t dropped_views; /* that the file has, but the caller did not ask for */
 
+    dataset_maker *make; /* where there is no x, with its context */
+    void *context;
+    const struct dataset *picked_from; /* where there is no x and no make: what dataset_pick got */
+    const size_t *picked;
+    bool reread; /* x is in a mapped file, as it was read */
+
     char digest[DIGEST_TEXT];       /* of the file it was read from, else "" */
     char label_digest[DIGEST_TEXT]; /* of the file of labels, if they had one of their own */
     struct npy_array storage[4];    /* what x, y, soft and groups live in */
+    void *scratch;                  /* or x, if it is large (scratch.h) */
 };
 
 /* More classes than this are a mistake in the labels, not a classification problem. */
@@ -97,17 +108,58 @@ struct error *dataset_read(const char *path, const char *labels, unsigned flags,
 struct error *dataset_read_memory(const void *bytes, size_t size, unsigned flags,
                                   struct dataset *dataset) MUST_CHECK;
 
-/* A dataset of that shape, x and y all zeros; soft labels when asked for. */
+/* A dataset of that shape, x and y all zeros; soft labels when asked for.  A large x lives in a file
+ * (scratch.h). */
 struct error *dataset_new(size_t count, size_t channels, size_t length, size_t classes, bool soft,
                           struct dataset *dataset) MUST_CHECK;
 
 /* Groups of their own, all 0. */
 struct error *dataset_add_groups(struct dataset *dataset) MUST_CHECK;
 
+/* Soft labels of their own, all 0. */
+struct error *dataset_add_soft(struct dataset *dataset) MUST_CHECK;
+
 /* The series whose indices are given, in that order, with labels, groups, soft labels, names and
  * notes, but without views, which are made from all of the series. */
 struct error *dataset_take(const struct dataset *from, const size_t *indices, size_t count,
                            struct dataset *taken) MUST_CHECK;
+
+/* The same, to be written and for nothing else: series and soft labels stay where they are until
+ * then, as must `from` and the indices. */
+struct error *dataset_pick(const struct dataset *from, const size_t *indices, size_t count,
+                           struct dataset *picked) MUST_CHECK;
+
+/* A dataset of that shape without x, whose labels are all zeros: dataset_write asks `make` for the
+ * series, and reads the labels after the last of them has been made. */
+struct error *dataset_new_made(size_t count, size_t channels, size_t length, size_t classes,
+                               dataset_maker *make, void *context,
+                               struct dataset *dataset) MUST_CHECK;
+
+/* Makes the series of such a dataset now, all of them. */
+struct error *dataset_hold(struct dataset *dataset) MUST_CHECK;
+
+/* How many series are worked on at once where a dataset is walked through: about 4 MB. */
+size_t dataset_block(const struct dataset *dataset);
+
+/* Says that the series before this one are not needed now, and which come next.  For walks over a
+ * mapped file that may be larger than the memory. */
+void dataset_passed(const struct dataset *dataset, size_t first);
+
+/* Has this series of a large file that is mapped read ahead. */
+void dataset_needs(const struct dataset *dataset, size_t index);
+
+/* A walk over all series in order, in ranges of a multiple of `step` series (about 16 MB), that
+ * keeps only about that much of a mapped file in memory.
+ *
+ *     struct dataset_walk walk = {.step = 256};
+ *     while (dataset_walk(dataset, &walk))
+ *         ... series walk.first to walk.first + walk.count - 1
+ */
+struct dataset_walk {
+    size_t step;
+    size_t first, count; /* all 0 before the first call */
+};
+bool dataset_walk(const struct dataset *dataset, struct dataset_walk *walk);
 
 /* Gives the dataset these soft labels (N, V), which are copied, in place of those it has. */
 struct error *dataset_set_soft(struct dataset *dataset, const float *logits) MUST_CHECK;

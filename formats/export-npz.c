@@ -1,15 +1,17 @@
 /* An .npz is a ZIP of NPY files, not compressed, so that what takes time is the disk alone.  The
- * arrays' data are handed to libzip where they are; the archive is built in memory, because
- * standard output cannot seek. */
+ * arrays' data are handed to libzip where they are; libzip writes to the output itself if that can
+ * seek, else to a file without a name that is copied. */
 #include "formats/export.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
 #include <zip.h>
 
 #include "base/memory_stream.h"
+#include "base/scratch.h"
 
 enum { MOST_MEMBERS = 6 };
 
@@ -180,56 +182,148 @@ static struct error *fill_zip(zip_t *zip, struct archive *archive)
     return NULL;
 }
 
-static struct error *copy_out(zip_source_t *source, FILE *stream)
+/* Where libzip writes to. */
+struct target {
+    FILE *stream;
+    zip_int64_t start; /* of the archive in it */
+    zip_int64_t end;   /* how far it was written when it was last sought in */
+    bool written;
+    zip_error_t error;
+};
+
+static zip_int64_t target_fail(struct target *target, int why)
+{
+    zip_error_set(&target->error, why, errno);
+    return -1;
+}
+
+static zip_int64_t seek_target(struct target *target, void *data, zip_uint64_t size)
+{
+    zip_int64_t at = ftello(target->stream) - target->start, wanted;
+
+    target->end = at > target->end ? at : target->end;
+    wanted = zip_source_seek_compute_offset((zip_uint64_t)at, (zip_uint64_t)target->end, data, size,
+                                            &target->error);
+    if (wanted < 0)
+        return -1;
+    return fseeko(target->stream, target->start + wanted, SEEK_SET)
+               ? target_fail(target, ZIP_ER_SEEK)
+               : 0;
+}
+
+/* What libzip calls to write the archive. */
+static zip_int64_t target_source(void *context, void *data, zip_uint64_t size,
+                                 zip_source_cmd_t command)
+{
+    struct target *target = context;
+    zip_stat_t *status = data;
+
+    switch (command) {
+    case ZIP_SOURCE_STAT: /* there is no such archive yet */
+        zip_stat_init(status);
+        errno = ENOENT;
+        return target->written ? (zip_int64_t)sizeof *status : target_fail(target, ZIP_ER_READ);
+    case ZIP_SOURCE_BEGIN_WRITE:
+        return 0;
+    case ZIP_SOURCE_WRITE:
+        errno = 0;
+        return fwrite(data, 1, size, target->stream) == size ? (zip_int64_t)size
+                                                             : target_fail(target, ZIP_ER_WRITE);
+    case ZIP_SOURCE_SEEK_WRITE:
+        return seek_target(target, data, size);
+    case ZIP_SOURCE_TELL_WRITE:
+        return ftello(target->stream) - target->start;
+    case ZIP_SOURCE_COMMIT_WRITE:
+        target->written = true;
+        return fflush(target->stream) ? target_fail(target, ZIP_ER_WRITE) : 0;
+    case ZIP_SOURCE_ROLLBACK_WRITE:
+    case ZIP_SOURCE_REMOVE:
+    case ZIP_SOURCE_FREE:
+        return 0;
+    case ZIP_SOURCE_ERROR:
+        return zip_error_to_data(&target->error, data, size);
+    case ZIP_SOURCE_SUPPORTS:
+        return zip_source_make_command_bitmap(
+            ZIP_SOURCE_OPEN, ZIP_SOURCE_READ, ZIP_SOURCE_CLOSE, ZIP_SOURCE_STAT, ZIP_SOURCE_ERROR,
+            ZIP_SOURCE_FREE, ZIP_SOURCE_SEEK, ZIP_SOURCE_TELL, ZIP_SOURCE_BEGIN_WRITE,
+            ZIP_SOURCE_COMMIT_WRITE, ZIP_SOURCE_ROLLBACK_WRITE, ZIP_SOURCE_WRITE,
+            ZIP_SOURCE_SEEK_WRITE, ZIP_SOURCE_TELL_WRITE, ZIP_SOURCE_REMOVE, -1);
+    default:
+        return target_fail(target, ZIP_ER_OPNOTSUPP);
+    }
+}
+
+/* Appends what was written to a file to a stream. */
+static struct error *copy_out(FILE *from, FILE *stream)
 {
     static const size_t size = (size_t)1 << 16;
     char *buffer = malloc(size);
-    struct error *error = NULL;
-    zip_int64_t part = -1;
+    struct error *error = buffer ? NULL : error_memory("the archive");
+    size_t part;
 
-    if (!buffer)
-        return error_memory("the archive");
-    if (zip_source_open(source) == 0) {
-        while (!error && (part = zip_source_read(source, buffer, size)) > 0) {
-            errno = 0;
-            if (fwrite(buffer, 1, (size_t)part, stream) != (size_t)part)
-                error = error_make("%s", errno ? strerror(errno) : "write failed");
-        }
-        zip_source_close(source);
+    rewind(from);
+    while (!error && (part = fread(buffer, 1, size, from)) > 0) {
+        errno = 0;
+        if (fwrite(buffer, 1, part, stream) != part)
+            error = error_make("%s", errno ? strerror(errno) : "write failed");
     }
-    if (!error && part < 0)
-        error = error_make("%s", zip_error_strerror(zip_source_error(source)));
+    if (!error && ferror(from))
+        error = error_make("%s", strerror(errno));
     free(buffer);
     return error;
 }
 
-static struct error *write_zip(FILE *stream, struct archive *archive)
+static struct error *write_zip(struct target *target, struct archive *archive)
 {
-    zip_source_t *memory;
     struct error *error;
-    zip_error_t reason;
-    zip_t *zip;
+    zip_source_t *source = zip_source_function_create(target_source, target, &target->error);
+    zip_t *zip =
+        source ? zip_open_from_source(source, ZIP_CREATE | ZIP_TRUNCATE, &target->error) : NULL;
 
-    zip_error_init(&reason);
-    memory = zip_source_buffer_create(NULL, 0, 0, &reason);
-    zip = memory ? zip_open_from_source(memory, ZIP_CREATE | ZIP_TRUNCATE, &reason) : NULL;
     if (!zip) {
-        error = error_make("%s", zip_error_strerror(&reason));
-        zip_source_free(memory);
-        zip_error_fini(&reason);
-        return error;
+        zip_source_free(source);
+        return error_make("%s", zip_error_strerror(&target->error));
     }
-    zip_source_keep(memory);
     error = fill_zip(zip, archive);
     if (!error && zip_close(zip))
         error = from_zip(zip);
     else if (!error)
-        zip = NULL;
-    if (zip)
-        zip_discard(zip);
-    else
-        error = copy_out(memory, stream);
-    zip_source_free(memory);
+        return NULL;
+    zip_discard(zip);
+    return error;
+}
+
+static bool can_seek(FILE *stream)
+{
+    const int file = fileno(stream), flags = file < 0 ? 0 : fcntl(file, F_GETFL);
+    const off_t start = ftello(stream);
+
+    return start >= 0 && flags >= 0 && !(flags & O_APPEND) && fseeko(stream, start, SEEK_SET) == 0;
+}
+
+/* To the stream, or by way of a file where that cannot seek. */
+static struct error *write_archive(FILE *stream, struct archive *archive)
+{
+    struct target target = {.stream = stream};
+    FILE *file = NULL;
+    struct error *error;
+
+    if (can_seek(stream)) {
+        target.start = ftello(stream);
+    } else {
+        errno = 0;
+        file = scratch_file();
+        if (!file)
+            return error_make("a file for the archive: %s", strerror(errno));
+        target = (struct target){.stream = file};
+    }
+    zip_error_init(&target.error);
+    error = write_zip(&target, archive);
+    zip_error_fini(&target.error);
+    if (!error && file)
+        error = copy_out(file, stream);
+    if (file)
+        fclose(file);
     return error;
 }
 
@@ -239,7 +333,7 @@ struct error *export_npz(FILE *stream, const struct dataset *dataset)
     struct error *error = add_all(&archive, dataset);
 
     if (!error)
-        error = write_zip(stream, &archive);
+        error = write_archive(stream, &archive);
     for (size_t i = 0; i < archive.count; i++)
         memory_stream_free(&archive.members[i].head);
     return error;

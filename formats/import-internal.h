@@ -115,9 +115,10 @@ struct import_source {
 
     unsigned char *bytes; /* of the file, mapped or read; NULL when the caller has them */
     size_t size;
+    struct spill *spill;    /* what the chunks of a large text hold, or NULL: it is in memory */
     struct mapped *mapped;  /* NULL: read */
     struct npy_array array; /* what the values live in, for arrays */
-    void *member;           /* what the array lives in, for NPZ */
+    void *member;           /* what the array lives in, for NPZ: scratch.h */
 };
 
 /* ---- import-text.c: rows of text ---- */

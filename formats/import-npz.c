@@ -9,6 +9,7 @@
 #include <zip.h>
 
 #include "base/memory_stream.h"
+#include "base/scratch.h"
 
 static struct error *from_zip(zip_t *zip)
 {
@@ -122,7 +123,7 @@ static bool find_member(zip_t *zip, const char *const *stems, const char *ending
 
 /* ---- Members ---- */
 
-/* The bytes of a member, which the caller frees. */
+/* The bytes of a member, which the caller frees by scratch_free. */
 static struct error *read_member(zip_t *zip, zip_uint64_t index, void **bytes, size_t *size)
 {
     const zip_uint64_t most_ratio = 1100; /* deflate cannot do more */
@@ -141,7 +142,7 @@ static struct error *read_member(zip_t *zip, zip_uint64_t index, void **bytes, s
     if (!file)
         return from_zip(zip);
     *size = (size_t)status.size;
-    *bytes = malloc(*size + 1);
+    *bytes = scratch_new(1, *size + 1);
     while (*bytes && done < status.size && part > 0) {
         part = zip_fread(file, (char *)*bytes + done, status.size - done);
         done += part > 0 ? (zip_uint64_t)part : 0;
@@ -154,7 +155,7 @@ static struct error *read_member(zip_t *zip, zip_uint64_t index, void **bytes, s
         return error_memory("the series");
     if (part >= 0 && done == status.size)
         return NULL;
-    free(*bytes);
+    scratch_free(*bytes);
     *bytes = NULL;
     return error_make("%s: damaged", status.name);
 }
@@ -204,7 +205,7 @@ static struct error *take_texts(zip_t *zip, const char *name, struct texts *text
             error = dataset_npy_error(&npy_error);
     }
     npy_array_free(&array);
-    free(bytes);
+    scratch_free(bytes);
     return error;
 }
 
@@ -225,7 +226,7 @@ static struct error *take_labels(struct import_source *source, zip_t *zip, const
         error = error_in(zip_get_name(zip, index, 0),
                          import_take_labels(source, &y, names.items, names.count));
     npy_array_free(&y);
-    free(bytes);
+    scratch_free(bytes);
     free(names.items);
     return error;
 }
@@ -244,7 +245,7 @@ static struct error *take_groups(struct import_source *source, zip_t *zip, const
     if (!error)
         error = error_in(zip_get_name(zip, index, 0), import_take_groups(source, &groups));
     npy_array_free(&groups);
-    free(bytes);
+    scratch_free(bytes);
     return error;
 }
 

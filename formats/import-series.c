@@ -256,7 +256,7 @@ static void place_chunk(void *context, size_t task, unsigned worker)
                                               place_channel(join, placement, row, channel));
     }
     /* Text is not needed twice. */
-    if (chunk->ends) {
+    if (chunk->ends && !placement->source->spill) {
         free(chunk->values);
         chunk->values = NULL;
     }

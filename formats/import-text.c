@@ -10,6 +10,7 @@
 #include <strings.h>
 
 #include "base/number.h"
+#include "base/scratch.h"
 
 enum { CHUNK_BYTES = 1 << 20, MOST_LABEL_BYTES = 1000 };
 
@@ -463,6 +464,18 @@ static void parse_chunk(struct import_chunk *chunk, import_line_parser *parser)
     }
 }
 
+/* A row takes at most this many times the bytes of its text. */
+enum { MOST_EXPANSION = 16, SPILL_LEAST = 64 << 20 };
+
+/* Moves what a chunk holds out of the memory.  Where that fails it stays there. */
+static void spill_chunk(struct spill *spill, struct import_chunk *chunk)
+{
+    chunk->values = spill_move(spill, chunk->values, chunk->value_count * sizeof *chunk->values);
+    chunk->rows = spill_move(spill, chunk->rows, chunk->row_count * sizeof *chunk->rows);
+    chunk->ends = spill_move(spill, chunk->ends, chunk->end_count * sizeof *chunk->ends);
+    chunk->labels = spill_move(spill, chunk->labels, chunk->label_size);
+}
+
 struct parse_job {
     struct import_source *source;
     const char *bytes, *end;
@@ -477,7 +490,11 @@ static void parse_task(void *context, size_t task, unsigned worker)
 
     (void)worker;
     if (task > 0) {
-        parse_chunk(&job->source->chunks[task - 1], job->parser);
+        struct import_chunk *chunk = &job->source->chunks[task - 1];
+
+        parse_chunk(chunk, job->parser);
+        if (job->source->spill)
+            spill_chunk(job->source->spill, chunk);
         return;
     }
     digest_start(&digest);
@@ -513,6 +530,8 @@ struct error *import_lines(struct import_source *source, const char *start, cons
 
     source->in_rows = true;
     TRY(cut(source, start, end));
+    if (end - start >= SPILL_LEAST)
+        source->spill = spill_new((size_t)(end - start) * MOST_EXPANSION);
     tasks = source->chunk_count + 1;
     if (source->options->parallel) {
         source->options->parallel(tasks, parse_task, &job);

@@ -1,15 +1,12 @@
 #include "formats/import.h"
 
-#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
-#include <sys/mman.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #include "base/file.h"
 #include "base/memory_stream.h"
+#include "base/scratch.h"
 #include "base/text.h"
 #include "formats/import-internal.h"
 #include "formats/mapped.h"
@@ -30,54 +27,6 @@ struct error *import_new(const struct import_options *options, struct import **i
         return error_memory("the series");
     (*import)->options = *options;
     return NULL;
-}
-
-/* ---- Bytes ---- */
-
-/* Maps a regular file from its start.  False if that cannot be done. */
-static bool map_descriptor(const char *path, int descriptor, struct import_source *source)
-{
-    struct stat status;
-    struct error *error;
-    void *base;
-
-    if (fstat(descriptor, &status) || !S_ISREG(status.st_mode) || status.st_size <= 0 ||
-        (uintmax_t)status.st_size > SIZE_MAX || lseek(descriptor, 0, SEEK_CUR) != 0)
-        return false;
-    base = mmap(NULL, (size_t)status.st_size, PROT_READ, MAP_PRIVATE, descriptor, 0);
-    if (base == MAP_FAILED)
-        return false;
-    error = mapped_add(path, base, (size_t)status.st_size, &source->mapped);
-    if (error) {
-        error_free(error);
-        munmap(base, (size_t)status.st_size);
-        return false;
-    }
-    madvise(base, (size_t)status.st_size, MADV_WILLNEED);
-    source->bytes = base;
-    source->size = (size_t)status.st_size;
-    return true;
-}
-
-static struct error *read_bytes(const char *path, struct import_source *source)
-{
-    bool standard_input = strcmp(path, "-") == 0;
-    struct stat status;
-
-    /* Not opened to look at: a named pipe can be opened only once. */
-    if (standard_input) {
-        if (map_descriptor(path, STDIN_FILENO, source))
-            return NULL;
-    } else if (stat(path, &status) == 0 && S_ISREG(status.st_mode)) {
-        int descriptor = open(path, O_RDONLY | O_CLOEXEC);
-        bool mapped = descriptor >= 0 && map_descriptor(path, descriptor, source);
-
-        if (descriptor >= 0)
-            close(descriptor);
-        if (mapped)
-            return NULL;
-    }
-    return file_read(path, &source->bytes, &source->size);
 }
 
 /* ---- Which format ---- */
@@ -299,6 +248,12 @@ static struct error *parse(struct import_source *source, const char *bytes, size
 
 /* ---- Files ---- */
 
+static void free_unless_spilled(const struct import_source *source, void *memory)
+{
+    if (!spill_holds(source->spill, memory))
+        free(memory);
+}
+
 static void source_free(struct import_source *source)
 {
     for (size_t i = 0; i < source->chunk_count; i++) {
@@ -307,11 +262,12 @@ static void source_free(struct import_source *source)
         error_free(chunk->error);
         import_free_problems(chunk->problems);
         if (!chunk->fixed_length)
-            free(chunk->values);
-        free(chunk->rows);
-        free(chunk->ends);
-        free(chunk->labels);
+            free_unless_spilled(source, chunk->values);
+        free_unless_spilled(source, chunk->rows);
+        free_unless_spilled(source, chunk->ends);
+        free_unless_spilled(source, chunk->labels);
     }
+    spill_free(source->spill);
     free(source->chunks);
     for (size_t i = 0; i < source->declared_count; i++)
         free(source->declared[i]);
@@ -319,13 +275,8 @@ static void source_free(struct import_source *source)
     import_free_problems(source->problems);
     import_free_columns(&source->columns);
     npy_array_free(&source->array);
-    free(source->member);
-    if (source->mapped) {
-        mapped_remove(source->mapped);
-        munmap(source->bytes, source->size);
-    } else {
-        free(source->bytes);
-    }
+    scratch_free(source->member);
+    mapped_release(source->bytes, source->size, source->mapped);
     free(source->notes);
     free(source->name);
 }
@@ -363,7 +314,7 @@ struct error *import_file(struct import *import, const char *path, const char *l
     struct import_source *source;
 
     TRY(add_source(import, file_shown(path), &source));
-    TRY(error_in(source->name, read_bytes(path, source)));
+    TRY(error_in(source->name, mapped_read(path, &source->bytes, &source->size, &source->mapped)));
     return parse_source(source, (const char *)source->bytes, source->size, labels);
 }
 

@@ -1,11 +1,16 @@
 #include "formats/mapped.h"
 
+#include <fcntl.h>
 #include <limits.h>
 #include <stdatomic.h>
+#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
+
+#include "base/file.h"
 
 struct mapped {
     struct mapped *next;
@@ -103,6 +108,67 @@ void mapped_remove(struct mapped *mapped)
     }
     unlock();
     free(mapped);
+}
+
+/* Files of this size are not read ahead as a whole: they may be larger than the memory. */
+enum { LARGE = 64 << 20 };
+
+/* Maps a regular file from its start.  False if that cannot be done. */
+static bool map_descriptor(const char *path, int descriptor, unsigned char **bytes, size_t *size,
+                           struct mapped **mapped)
+{
+    struct stat status;
+    struct error *error;
+    void *base;
+
+    if (fstat(descriptor, &status) || !S_ISREG(status.st_mode) || status.st_size <= 0 ||
+        (uintmax_t)status.st_size > SIZE_MAX || lseek(descriptor, 0, SEEK_CUR) != 0)
+        return false;
+    base = mmap(NULL, (size_t)status.st_size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_NORESERVE,
+                descriptor, 0);
+    if (base == MAP_FAILED)
+        return false;
+    error = mapped_add(path, base, (size_t)status.st_size, mapped);
+    if (error) {
+        error_free(error);
+        munmap(base, (size_t)status.st_size);
+        return false;
+    }
+    madvise(base, (size_t)status.st_size, status.st_size < LARGE ? MADV_WILLNEED : MADV_SEQUENTIAL);
+    *bytes = base;
+    *size = (size_t)status.st_size;
+    return true;
+}
+
+struct error *mapped_read(const char *path, unsigned char **bytes, size_t *size,
+                          struct mapped **mapped)
+{
+    struct stat status;
+
+    *mapped = NULL;
+    /* Not opened to look at: a named pipe can be opened only once. */
+    if (strcmp(path, "-") == 0) {
+        if (map_descriptor(path, STDIN_FILENO, bytes, size, mapped))
+            return NULL;
+    } else if (stat(path, &status) == 0 && S_ISREG(status.st_mode)) {
+        int descriptor = open(path, O_RDONLY | O_CLOEXEC);
+        bool done = descriptor >= 0 && map_descriptor(path, descriptor, bytes, size, mapped);
+
+        if (descriptor >= 0)
+            close(descriptor);
+        if (done)
+            return NULL;
+    }
+    return file_read(path, bytes, size);
+}
+
+void mapped_release(unsigned char *bytes, size_t size, struct mapped *mapped)
+{
+    mapped_remove(mapped);
+    if (mapped)
+        munmap(bytes, size);
+    else
+        free(bytes);
 }
 
 static void released(void *context)

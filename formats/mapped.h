@@ -20,6 +20,14 @@ struct error *mapped_add(const char *path, const void *base, size_t size,
 /* NULL is left alone. */
 void mapped_remove(struct mapped *mapped);
 
+/* All bytes of a file ("-": standard input): mapped, if it is a regular one, else read into memory
+ * (*mapped is then NULL).  They can be written to, which the file never sees.  Errors do not name
+ * the file. */
+struct error *mapped_read(const char *path, unsigned char **bytes, size_t *size,
+                          struct mapped **mapped) MUST_CHECK;
+/* NULL bytes are left alone. */
+void mapped_release(unsigned char *bytes, size_t size, struct mapped *mapped);
+
 /* npy_open, with the file in the list for as long as it is mapped. */
 npy_reader *mapped_open_npy(const char *path, struct npy_error *error);
 

@@ -63,6 +63,7 @@ int main(int argc, char **argv)
     struct balance_options how = balance_defaults();
     struct balance_cli opt = {.neighbours = how.neighbours};
     struct dataset dataset, balanced;
+    struct balancing *balancing;
 
     cli_parse(argc, argv, &program, &opt);
     how.method = (enum balance_method)opt.method;
@@ -73,9 +74,10 @@ int main(int argc, char **argv)
     cli_check(dataset_read(cli_input(&opt.common), opt.labels, DATASET_LABELLED, &dataset));
     cli_warn_views(cli_input(&opt.common), &dataset);
     remark_small_classes(&dataset, how.method == BALANCE_SMOTE);
-    cli_check(balance(&dataset, &how, &balanced));
+    cli_check(balance_begin(&dataset, &how, &balancing, &balanced));
     cli_write_dataset(&opt.common, &balanced,
                       (const char *[]){dataset.digest, dataset.label_digest}, 2);
+    balance_end(balancing);
     dataset_free(&balanced);
     dataset_free(&dataset);
     return 0;

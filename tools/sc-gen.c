@@ -131,8 +131,9 @@ static void write_truth(const struct planted_list *truth, const struct dataset *
 int main(int argc, char **argv)
 {
     struct gen_cli opt = {.set = generate_defaults()};
+    struct generator *generator;
     struct dataset dataset;
-    struct planted_list truth;
+    struct planted_list truth = {0};
     struct output outputs[2];
     int kind;
 
@@ -144,7 +145,7 @@ int main(int argc, char **argv)
     }
     opt.set.kind = (enum generate_kind)kind;
     opt.set.seed = opt.common.seed;
-    cli_check(generate(&opt.set, &dataset, &truth));
+    cli_check(generate_begin(&opt.set, opt.truth ? &truth : NULL, &generator, &dataset));
 
     cli_record(&opt.common, &dataset.notes, NULL, 0);
     cli_stage_dataset(opt.common.output, &dataset, &outputs[0]);
@@ -154,6 +155,7 @@ int main(int argc, char **argv)
     }
     cli_commit(outputs, opt.truth ? 2 : 1);
     planted_free(&truth);
+    generate_end(generator);
     dataset_free(&dataset);
     return 0;
 }

@@ -46,7 +46,7 @@ int main(int argc, char **argv)
         dataset_read(cli_input(&opt.common), opt.labels, labelled ? DATASET_LABELLED : 0, &all));
     cli_warn_views(cli_input(&opt.common), &all);
     cli_check(prune_choose(&all, &opt.prune, &kept, &count));
-    cli_check(dataset_take(&all, kept, count, &few));
+    cli_check(dataset_pick(&all, kept, count, &few));
     digests[0] = all.digest;
     digests[1] = all.label_digest;
     cli_write_dataset(&opt.common, &few, digests, 2);

@@ -47,17 +47,18 @@ static void check_options(const struct scale_cli *opt)
         cli_usage("only one of the dataset and the statistics can come from standard input");
 }
 
-static void scale_per_series(struct dataset *dataset)
+static void remark_constant(const struct scaling *scaling)
 {
-    size_t constant = scale_each_series(dataset);
+    const struct dataset *dataset = scaling->from;
 
-    if (constant)
-        cli_say("%zu constant series (of %zu with %zu channels each) became 0", constant,
+    if (scaling->constant)
+        cli_say("%zu constant series (of %zu with %zu channels each) became 0", scaling->constant,
                 dataset->count, dataset->channels);
 }
 
-/* Fits or reads the statistics and uses them. */
-static void scale_all(const struct scale_cli *opt, struct dataset *dataset, struct scale *scale)
+/* Fits or reads the statistics. */
+static void get_statistics(const struct scale_cli *opt, const struct dataset *dataset,
+                           struct scale *scale)
 {
     if (opt->with)
         cli_check(scale_read(opt->with, scale));
@@ -66,8 +67,6 @@ static void scale_all(const struct scale_cli *opt, struct dataset *dataset, stru
     if (scale->constant)
         cli_say("%zu of %zu channels are constant: only their mean is taken away", scale->constant,
                 scale->channels);
-    cli_check(error_in(file_shown(cli_input(&opt->common)),
-                       opt->undo ? scale_undo(scale, dataset) : scale_apply(scale, dataset)));
 }
 
 int main(int argc, char **argv)
@@ -75,20 +74,30 @@ int main(int argc, char **argv)
     struct scale_cli opt = {.undo = false};
     struct output outputs[2];
     struct scale scale = {0};
-    struct dataset dataset;
+    struct dataset dataset, scaled;
+    struct scaling scaling = {.from = &dataset};
 
     cli_parse(argc, argv, &program, &opt);
     check_options(&opt);
+    scaling.name = file_shown(cli_input(&opt.common));
+    scaling.undo = opt.undo;
     cli_check(
         dataset_read(cli_input(&opt.common), NULL, opt.per_series ? 0 : DATASET_VIEWS, &dataset));
     cli_warn_views(cli_input(&opt.common), &dataset);
-    if (opt.per_series)
-        scale_per_series(&dataset);
-    else
-        scale_all(&opt, &dataset, &scale);
-
+    if (!opt.per_series) {
+        get_statistics(&opt, &dataset, &scale);
+        scaling.scale = &scale;
+    }
     cli_record(&opt.common, &dataset.notes, (const char *[]){dataset.digest, scale.digest}, 2);
-    cli_stage_dataset(opt.common.output, &dataset, &outputs[0]);
+    if (dataset.levels.bits) { /* few: their levels move */
+        cli_check(error_in(scaling.name, opt.undo ? scale_undo(&scale, &dataset)
+                                                  : scale_apply(&scale, &dataset)));
+        scaled = dataset;
+    } else {
+        cli_check(scaling_begin(&scaling, &scaled));
+    }
+    cli_stage_dataset(opt.common.output, &scaled, &outputs[0]);
+    remark_constant(&scaling);
     if (opt.save) {
         cli_open_output(opt.save, true, &outputs[1]);
         cli_check(error_in(opt.save, scale_write(outputs[1].stream, &scale, dataset.notes)));

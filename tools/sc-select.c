@@ -1,16 +1,20 @@
 /* sc-select: a few real series that represent each class: the coreset methods of the paper's
  * main table. */
 #include <stdlib.h>
+#include <string.h>
 
 #include "common/cli.h"
 #include "common/device_option.h"
 #include "common/shapelets.h"
+#include "base/scratch.h"
 #include "choose/coreset.h"
+#include "data/prune.h"
 
 struct select_cli {
     struct cli_common common;
     int method;
     size_t per_class;
+    size_t sample;
     const char *teacher;
     struct shapelets_cli shapelets;
     bool soft;
@@ -24,6 +28,8 @@ static const struct cli_option options[] = {
     {'m', "method", "METHOD", CLI_CHOICE, CLI_AT(select_cli, method), "how to choose",
      .choices = methods},
     {'n', "spc", "N", CLI_SIZE, CLI_AT(select_cli, per_class), "series per class", .low = 1},
+    {0, "sample", "N", CLI_SIZE, CLI_AT(select_cli, sample),
+     "choose among N random series of each class; 0: among all"},
     {'t', "teacher", "FILE", CLI_FILE, CLI_AT(select_cli, teacher),
      "compare series by the embeddings of this network"},
     SHAPELETS_OPTIONS(select_cli),
@@ -69,9 +75,9 @@ static void ask_teacher(const struct select_cli *opt, const struct device *devic
     if (opt->soft && classes != all->dataset.classes)
         cli_check(error_make("%s: %zu classes, but %s has %zu", opt->teacher, classes, all->name,
                              all->dataset.classes));
-    predictions->logits = calloc(count, classes * sizeof *predictions->logits);
+    predictions->logits = scratch_new(count, classes * sizeof *predictions->logits);
     if (embed)
-        predictions->points = calloc(count, network->embedding * sizeof *predictions->points);
+        predictions->points = scratch_new(count, network->embedding * sizeof *predictions->points);
     if (!predictions->logits || (embed && !predictions->points))
         cli_check(error_memory("embeddings"));
     cli_check(
@@ -93,6 +99,24 @@ static void choose(const struct select_cli *opt, const struct examples *examples
                                                       all->classes, &coreset, chosen)));
 }
 
+/* Keeps only the sample, if one is asked for. */
+static void take_sample(const struct select_cli *opt, struct dataset *dataset)
+{
+    const struct prune_options prune = {.per_class = opt->sample, .seed = opt->common.seed};
+    struct dataset sample;
+    size_t *kept, count;
+
+    if (opt->sample == 0)
+        return;
+    cli_check(prune_choose(dataset, &prune, &kept, &count));
+    cli_check(dataset_take(dataset, kept, count, &sample));
+    memcpy(sample.digest, dataset->digest, sizeof sample.digest);
+    memcpy(sample.label_digest, dataset->label_digest, sizeof sample.label_digest);
+    free(kept);
+    dataset_free(dataset);
+    *dataset = sample;
+}
+
 int main(int argc, char **argv)
 {
     struct select_cli opt = {.method = CORESET_RANDOM, .per_class = 10};
@@ -101,17 +125,21 @@ int main(int argc, char **argv)
     struct feature_source source;
     struct device device;
     struct examples all;
-    struct dataset few;
+    struct dataset dataset, few;
     const char *digests[4];
     size_t *chosen;
 
     cli_parse(argc, argv, &program, &opt);
+    if (opt.sample && opt.sample < opt.per_class)
+        cli_usage("--sample=%zu, but --spc=%zu are to be chosen", opt.sample, opt.per_class);
     if (!opt.teacher && (opt.soft || opt.shapelets.pool))
         cli_usage("--%s needs --teacher", opt.soft ? "soft" : "shapelets");
     device = device_chosen(opt.device, false);
     source = shapelets_source(&opt.shapelets, &device, &pool);
-    cli_check(examples_read(cli_input(&opt.common), opt.labels, &source, &all));
-    cli_warn_views(cli_input(&opt.common), &all.dataset);
+    cli_check(dataset_read(cli_input(&opt.common), opt.labels, DATASET_LABELLED, &dataset));
+    cli_warn_views(cli_input(&opt.common), &dataset);
+    take_sample(&opt, &dataset);
+    cli_check(examples_make(cli_input(&opt.common), &dataset, &source, &all));
     if (opt.teacher)
         ask_teacher(&opt, &device, &pool, &all, &predictions);
     chosen = calloc(all.dataset.classes, opt.per_class * sizeof *chosen);
@@ -127,8 +155,8 @@ int main(int argc, char **argv)
     digests[3] = pool.digest;
     cli_write_dataset(&opt.common, &few, digests, 4);
     free(chosen);
-    free(predictions.logits);
-    free(predictions.points);
+    scratch_free(predictions.logits);
+    scratch_free(predictions.points);
     teacher_free(&predictions.teacher);
     dataset_free(&few);
     examples_free(&all);

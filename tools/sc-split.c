@@ -123,7 +123,7 @@ static void stage_part(const struct split_cli *opt, const struct dataset *all,
     struct dataset taken;
     char *notes;
 
-    cli_check(dataset_take(all, split->indices[part], split->counts[part], &taken));
+    cli_check(dataset_pick(all, split->indices[part], split->counts[part], &taken));
     remark_missing(&taken, split_part_names[part]);
     if (opt->by == BY_GROUP)
         cli_say("%s: %zu of %zu series", split_part_names[part], taken.count, all->count);

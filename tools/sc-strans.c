@@ -38,10 +38,30 @@ static const struct cli_program program = {
     .computes = true,
 };
 
+/* What makes the features of a block of series. */
+struct features_maker {
+    const struct device *device;
+    const struct transform *transform;
+    const struct dataset *series;
+    const char *name;
+};
+
+static struct error *make_features(void *context, size_t first, size_t count, float *features)
+{
+    const struct features_maker *maker = context;
+    const struct dataset *series = maker->series;
+
+    dataset_passed(series, first);
+    return error_mark_placed(
+        error_in(maker->name, device_transform(maker->device, maker->transform,
+                                               dataset_series(series, first, 0), count, features)));
+}
+
 int main(int argc, char **argv)
 {
     struct strans_cli opt = {.window = "found"};
     struct dataset series, features;
+    struct features_maker maker;
     struct shapelet_pool pool;
     struct transform transform;
     struct device device;
@@ -61,7 +81,9 @@ int main(int argc, char **argv)
     cli_warn_views(input, &series);
     cli_check(error_in(file_shown(input),
                        transform_make(&pool, series.channels, series.length, window, &transform)));
-    cli_check(dataset_new(series.count, 1, pool.count, series.classes, false, &features));
+    maker = (struct features_maker){&device, &transform, &series, file_shown(input)};
+    cli_check(dataset_new_made(series.count, 1, pool.count, series.classes, make_features, &maker,
+                               &features));
     features.flat = true;
     if (series.y)
         memcpy(features.y, series.y, series.count * sizeof *features.y);
@@ -70,8 +92,6 @@ int main(int argc, char **argv)
         memcpy(features.groups, series.groups, series.count * sizeof *features.groups);
     }
     cli_check(transform_to_device(&transform, device.transform));
-    cli_check(error_in(file_shown(input),
-                       device_transform(&device, &transform, series.x, series.count, features.x)));
     cli_check(dataset_copy_texts(&series, &features));
     digests[0] = pool.digest;
     digests[1] = series.digest;

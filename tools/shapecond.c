@@ -23,6 +23,9 @@ static const struct cli_option options[] = {
      "bits of each value of the series (sc-quantise(1)): 4, 8 or 32 [8; with --bytes 4 or 8 by "
      "held-out series]",
      .low = 4, .high = 32},
+    {0, "sample", "N", CLI_SIZE, CLI_AT(job, sample),
+     "choose among N random series of each class; 0: among all, which takes much disk for large "
+     "datasets"},
     {0, "students", "KIND", CLI_CHOICE, CLI_AT(job, students),
      "models that the result is for: any, or students that see the distances to the shapelets, "
      "which are written beside it",
@@ -153,6 +156,7 @@ static void count_stages(struct job *job)
     cli_say("%zu stages, %s with %zu thread%s%s", run->total, duration, job_threads(job),
             job_threads(job) == 1 ? "" : "s",
             job->command ? ", and the time of the teacher command" : "");
+    say_memory(job);
 }
 
 int main(int argc, char **argv)

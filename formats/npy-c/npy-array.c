@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <unistd.h>
 
 struct npy_storage *npy_storage_new(void *base, size_t size, int source)
 {
@@ -30,6 +31,37 @@ void npy_storage_release(struct npy_storage *storage)
     else if (storage->source == NPY_MAPPED)
         munmap(storage->base, storage->size);
     free(storage);
+}
+
+void npy_advise(const void *begin, size_t bytes, bool needed)
+{
+    const uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE);
+    uintptr_t from = (uintptr_t)begin, to = from + bytes;
+
+    if (needed) {
+        from -= from % page;
+    } else {
+        from += (page - from % page) % page;
+        to -= to % page;
+    }
+    if (from < to)
+        madvise((void *)from, to - from, needed ? MADV_WILLNEED : MADV_DONTNEED);
+}
+
+void npy_array_advise(const struct npy_array *array, size_t begin, size_t bytes, bool needed)
+{
+    const struct npy_storage *storage = array->storage;
+    size_t size = array->count * array->item_size;
+
+    if (!storage || storage->source != NPY_MAPPED || storage->size < NPY_LARGE || begin >= size)
+        return;
+    npy_advise((const char *)array->data + begin, bytes < size - begin ? bytes : size - begin,
+               needed);
+}
+
+bool npy_array_is_mapped(const struct npy_array *array)
+{
+    return array->storage && array->storage->source == NPY_MAPPED;
 }
 
 int npy_array_allocate(struct npy_array *array, const struct npy_header *header,

@@ -85,7 +85,8 @@ npy_reader *npy_open_memory(const void *bytes, size_t size, struct npy_error *er
 int npy_next(npy_reader *reader, struct npy_array *array, struct npy_error *error);
 
 /* Calls seen(context, bytes, size) with every byte of the file, in order, as it is consumed:
- * for checksums.  To be set before the first npy_next. */
+ * for checksums.  Data of a mapped file is handed over whole, or, of a large one, in parts of at
+ * most 1 MB, the memory of which goes afterwards.  To be set before the first npy_next. */
 void npy_watch(npy_reader *reader, void (*seen)(void *context, const void *bytes, size_t size),
                void *context);
 
@@ -108,6 +109,14 @@ int npy_array_new(struct npy_array *array, enum npy_kind kind, size_t item_size,
 
 /* Safe on an array that is all zeros, and more than once. */
 void npy_array_free(struct npy_array *array);
+
+/* Whether the data is in the mapping of a file. */
+bool npy_array_is_mapped(const struct npy_array *array);
+
+/* For files of 64 MB and more that are mapped, else nothing happens: these bytes of the data will be
+ * needed soon and are to be read ahead, or are not needed now, and their memory can go.  They are
+ * read again where they are used again; changes that were made to them are lost. */
+void npy_array_advise(const struct npy_array *array, size_t begin, size_t bytes, bool needed);
 
 /* Converts numbers in place to NPY_FLOAT of 4 or 8 bytes or NPY_INT of 4 or 8 bytes; nothing
  * happens when they are that already.  To float rounds as C does; to int fails, naming the element,

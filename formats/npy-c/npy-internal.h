@@ -13,6 +13,10 @@
 /* Longest header that is read; NumPy itself refuses more than 10000 characters unless told to. */
 enum { NPY_MOST_HEADER = 1 << 20, NPY_MAGIC_SIZE = 6 };
 
+/* What is read ahead of a mapped file, and the least size of a file whose pages are let go once
+ * they have been seen. */
+enum { NPY_AHEAD = 16 << 20, NPY_LARGE = 64 << 20 };
+
 struct npy_header {
     enum npy_kind kind;
     size_t item_size;
@@ -48,6 +52,10 @@ struct npy_storage {
     void (*released)(void *context); /* NULL, or to be called before a mapping goes */
     void *context;
 };
+
+/* Tells the kernel that bytes of a mapping are needed soon, or that whole pages between them are
+ * not needed now.  What was written to the latter is lost. */
+void npy_advise(const void *begin, size_t bytes, bool needed);
 
 struct npy_storage *npy_storage_new(void *base, size_t size, int source);
 void npy_storage_release(struct npy_storage *storage);

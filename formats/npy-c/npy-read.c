@@ -84,10 +84,12 @@ static npy_reader *open_mapped(int descriptor, const struct stat *status, struct
 
     if (start != 0 || status->st_size <= 0 || (uintmax_t)status->st_size > SIZE_MAX)
         return NULL;
-    base = mmap(NULL, (size_t)status->st_size, PROT_READ | PROT_WRITE, MAP_PRIVATE, descriptor, 0);
+    /* Nothing is reserved for changes: the file may be larger than the memory. */
+    base = mmap(NULL, (size_t)status->st_size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_NORESERVE,
+                descriptor, 0);
     if (base == MAP_FAILED)
         return NULL;
-    madvise(base, (size_t)status->st_size, MADV_WILLNEED);
+    npy_advise(base, status->st_size < NPY_LARGE ? (size_t)status->st_size : NPY_AHEAD, true);
     storage = npy_storage_new(base, (size_t)status->st_size, NPY_MAPPED);
     if (storage)
         reader = reader_new(storage, -1, error);
@@ -173,6 +175,31 @@ static void consume(npy_reader *reader, const void *bytes, size_t size)
     if (reader->seen && size)
         reader->seen(reader->seen_context, bytes, size);
     reader->consumed += size;
+}
+
+/* The same for data in a mapping, nothing of which has been handed out. */
+static void consume_mapped(npy_reader *reader, const char *data, size_t bytes)
+{
+    const size_t part = (size_t)1 << 20;
+
+    if (!reader->seen || reader->storage->source != NPY_MAPPED ||
+        reader->storage->size < NPY_LARGE) {
+        consume(reader, data, bytes);
+        return;
+    }
+    for (size_t done = 0; done < bytes;) {
+        size_t size = bytes - done < part ? bytes - done : part;
+
+        if (done % NPY_AHEAD == 0 && bytes - done > NPY_AHEAD)
+            npy_advise(data + done + NPY_AHEAD,
+                       bytes - done - NPY_AHEAD < NPY_AHEAD ? bytes - done - NPY_AHEAD : NPY_AHEAD,
+                       true);
+        consume(reader, data + done, size);
+        done += size;
+        if (done % NPY_AHEAD == 0)
+            npy_advise(data + done - NPY_AHEAD, NPY_AHEAD, false);
+    }
+    npy_advise(data, bytes, false);
 }
 
 /* Up to size bytes into the buffer; fewer only at the end of the file.  -1 on a read error. */
@@ -292,7 +319,7 @@ static int take_mapped(npy_reader *reader, const struct npy_header *header, stru
     array->data = data;
     array->storage = reader->storage;
     atomic_fetch_add(&reader->storage->users, 1);
-    consume(reader, data, header->bytes);
+    consume_mapped(reader, data, header->bytes);
     return 0;
 }
 

@@ -9,12 +9,13 @@
 struct error {
     char *message;
     bool memory; /* there was too little */
+    bool placed; /* it says what it is about */
     struct error *next;
 };
 
 /* Stands in when there is no memory for an error; never freed. */
 static char out_of_memory_message[] = "out of memory";
-static struct error out_of_memory = {out_of_memory_message, true, NULL};
+static struct error out_of_memory = {.message = out_of_memory_message, .memory = true};
 
 /* Takes the message over. */
 static struct error *error_from(char *message)
@@ -52,6 +53,13 @@ struct error *error_mark_memory(struct error *error)
     return error;
 }
 
+struct error *error_mark_placed(struct error *error)
+{
+    if (error && error != &out_of_memory)
+        error->placed = true;
+    return error;
+}
+
 struct error *error_memory(const char *what)
 {
     return error_mark_memory(error_make("out of memory for %s", what));
@@ -66,8 +74,8 @@ struct error *error_in(const char *where, struct error *error)
 {
     struct error *outer;
 
-    if (!error)
-        return NULL;
+    if (!error || error->placed)
+        return error;
     outer = error_make("%s: %s", where, error->message);
     if (error->memory)
         outer = error_mark_memory(outer);

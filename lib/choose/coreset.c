@@ -7,6 +7,7 @@
 
 #include "base/nearest.h"
 #include "base/random.h"
+#include "base/scratch.h"
 #include "choose/kmeans.h"
 #include "data/classes.h"
 
@@ -28,7 +29,7 @@ struct class_points {
 
 static void class_free(struct class_points *class)
 {
-    free(class->values);
+    scratch_free(class->values);
     points_free(&class->points);
     free(class->taken);
     free(class->mean);
@@ -43,10 +44,8 @@ static struct error *class_gather(const float *points, size_t dimension,
 {
     size_t members = class_size(lists, class->label);
 
-    class->count = members;
     class->dimension = dimension;
-    class->indices = class_members(lists, class->label);
-    class->values = calloc(members ? members * dimension : 1, sizeof *class->values);
+    class->values = scratch_new(members ? members : 1, dimension * sizeof *class->values);
     class->taken = calloc(members + 1, sizeof *class->taken);
     class->mean = calloc(dimension, sizeof *class->mean);
     class->sum = calloc(dimension, sizeof *class->sum);
@@ -65,7 +64,7 @@ static struct error *class_gather(const float *points, size_t dimension,
     }
     for (size_t d = 0; d < dimension; d++)
         class->mean[d] /= (double)(members ? members : 1);
-    return NULL;
+    return points_make(class->values, class->count, dimension, &class->points);
 }
 
 /* The point not taken yet that brings the mean of those chosen closest to the mean of the class:
@@ -145,16 +144,20 @@ static struct error *select_by_clusters(struct class_points *class, size_t per_c
     return NULL;
 }
 
-static struct error *select_of_class(struct class_points *class,
+/* Only the methods that compare series gather them. */
+static struct error *select_of_class(const float *points, size_t dimension,
+                                     const struct class_lists *lists, struct class_points *class,
                                      const struct coreset_options *options, size_t *chosen)
 {
     size_t per_class = options->per_class;
 
+    class->count = class_size(lists, class->label);
+    class->indices = class_members(lists, class->label);
     if (class->count < per_class)
         return error_make("class %zu has %zu series, %zu are wanted", class->label, class->count,
                           per_class);
     if (options->method != CORESET_RANDOM)
-        TRY(points_make(class->values, class->count, class->dimension, &class->points));
+        TRY(class_gather(points, dimension, lists, class));
     switch (options->method) {
     case CORESET_RANDOM:
         select_at_random(class, per_class, options->seed, chosen);
@@ -179,9 +182,8 @@ struct error *coreset_select(const float *points, size_t count, size_t dimension
     for (size_t label = 0; !error && label < classes; label++) {
         struct class_points class = {.label = label};
 
-        error = class_gather(points, dimension, &lists, &class);
-        if (!error)
-            error = select_of_class(&class, options, chosen + label * options->per_class);
+        error = select_of_class(points, dimension, &lists, &class, options,
+                                chosen + label * options->per_class);
         class_free(&class);
     }
     class_lists_free(&lists);

@@ -9,13 +9,14 @@
 #include "base/nearest.h"
 #include "base/parallel.h"
 #include "base/random.h"
+#include "base/scratch.h"
+#include "base/size.h"
 #include "data/classes.h"
 
 /* One class at work. */
 struct oversampling {
     const struct dataset *from;
     const struct balance_options *options;
-    struct dataset *to;
     size_t label;
     const size_t *members; /* series of the class, in the order of the dataset */
     size_t count;          /* of members */
@@ -67,7 +68,7 @@ static struct error *search_neighbours(struct oversampling *work)
 
     work->row_of = calloc(work->count, sizeof *work->row_of);
     work->wanted = calloc(work->count, sizeof *work->wanted);
-    x = calloc(work->count, size * sizeof *x);
+    x = scratch_new(work->count, size * sizeof *x);
     if (x && work->row_of && work->wanted) {
         list_bases(work);
         if (!__builtin_mul_overflow(work->wanted_count, work->neighbours, &cells))
@@ -83,7 +84,7 @@ static struct error *search_neighbours(struct oversampling *work)
         error = nearest_neighbours(&points, work->wanted, work->wanted_count, work->neighbours,
                                    work->nearest);
     points_free(&points);
-    free(x);
+    scratch_free(x);
     return error;
 }
 
@@ -101,51 +102,28 @@ static void interpolate(const float *a, const float *b, float share, size_t coun
         out[i] = (float)(a[i] + (double)share * ((double)b[i] - a[i]));
 }
 
-/* Makes series `at` of the result from two of the source. */
-static void make_between(const struct oversampling *work, size_t a, size_t b, float share,
-                         size_t at)
+/* New series j is between two members of its class: out has the share of the second. */
+static void draw_new(const struct oversampling *work, size_t j, size_t *a, size_t *b, float *share)
 {
-    const struct dataset *from = work->from;
-    const size_t size = dataset_series_size(from), classes = from->classes;
-
-    interpolate(from->x + a * size, from->x + b * size, share, size, work->to->x + at * size);
-    if (from->soft)
-        interpolate(from->soft + a * classes, from->soft + b * classes, share, classes,
-                    work->to->soft + at * classes);
-    work->to->y[at] = (int32_t)work->label;
-}
-
-static void make_new(void *context, size_t j, unsigned worker)
-{
-    const struct oversampling *work = context;
     struct random_stream stream = stream_of(work, j);
     size_t base = (size_t)random_below(&stream, work->count), other = base;
-    float share = 0;
 
-    (void)worker;
+    *share = 0;
     if (work->nearest) {
         other = work->nearest[work->row_of[base] * work->neighbours +
                               random_below(&stream, work->neighbours)];
-        share = random_uniform_float(&stream);
+        *share = random_uniform_float(&stream);
     }
-    make_between(work, work->members[base], work->members[other], share, work->first + j);
+    *a = work->members[base];
+    *b = work->members[other];
 }
 
-static struct error *oversample(struct oversampling *work)
+static struct error *prepare_class(struct oversampling *work)
 {
-    struct error *error = NULL;
-
-    if (work->options->method == BALANCE_SMOTE && work->count > 1) {
-        work->neighbours = work->options->neighbours < work->count - 1 ? work->options->neighbours
-                                                                       : work->count - 1;
-        error = search_neighbours(work);
-    }
-    if (!error)
-        parallel_for(work->missing, make_new, work);
-    free(work->wanted);
-    free(work->row_of);
-    free(work->nearest);
-    return error;
+    if (work->options->method != BALANCE_SMOTE || work->count <= 1 || work->missing == 0)
+        return NULL;
+    work->neighbours = size_min(work->options->neighbours, work->count - 1);
+    return search_neighbours(work);
 }
 
 /* ---- All classes ---- */
@@ -155,72 +133,168 @@ static size_t missing_of(size_t count, size_t target)
     return count > 0 && count < target ? target - count : 0;
 }
 
-/* The dataset with room for the new series. */
-static struct error *copy_originals(const struct dataset *dataset, const size_t *counts,
-                                    size_t target, struct dataset *balanced)
-{
-    size_t total = dataset->count;
+/* A dataset at work. */
+struct balancing {
+    const struct dataset *from;
+    struct class_lists lists;
+    struct oversampling *classes; /* (V,) */
+    /* The block at work. */
+    size_t begin;
+    float *x;
+};
 
-    for (size_t v = 0; v < dataset->classes; v++) {
-        if (__builtin_add_overflow(total, missing_of(counts[v], target), &total))
-            return error_memory("the balanced dataset");
-    }
-    TRY(dataset_new(total, dataset->channels, dataset->length, dataset->classes,
-                    dataset->soft != NULL, balanced));
-    balanced->flat = dataset->flat;
-    memcpy(balanced->x, dataset->x,
-           dataset->count * dataset_series_size(dataset) * sizeof *dataset->x);
-    memcpy(balanced->y, dataset->y, dataset->count * sizeof *dataset->y);
-    if (dataset->soft)
-        memcpy(balanced->soft, dataset->soft,
-               dataset->count * dataset->classes * sizeof *dataset->soft);
-    return dataset_copy_texts(dataset, balanced);
+/* The class that series `at` of the result is a new one of. */
+static const struct oversampling *class_at(const struct balancing *balancing, size_t at)
+{
+    const struct oversampling *work = balancing->classes;
+
+    while (at - work->first >= work->missing)
+        work++;
+    return work;
 }
 
-static struct error *fill(const struct dataset *dataset, const struct balance_options *options,
-                          const struct class_lists *lists, size_t *counts, struct dataset *balanced)
+/* Row `at` of the result, of an array of the source whose rows have that width. */
+static void make_row(const struct balancing *balancing, const float *rows, size_t width, size_t at,
+                     float *out)
 {
-    size_t target = options->target ? options->target : lists->largest, next = dataset->count;
+    const struct oversampling *work;
+    size_t a, b;
+    float share;
+
+    if (at < balancing->from->count) {
+        memcpy(out, rows + at * width, width * sizeof *out);
+        return;
+    }
+    work = class_at(balancing, at);
+    draw_new(work, at - work->first, &a, &b, &share);
+    interpolate(rows + a * width, rows + b * width, share, width, out);
+}
+
+static void make_series(void *context, size_t i, unsigned worker)
+{
+    const struct balancing *balancing = context;
+    const size_t size = dataset_series_size(balancing->from);
+
+    (void)worker;
+    make_row(balancing, balancing->from->x, size, balancing->begin + i, balancing->x + i * size);
+}
+
+static struct error *make_block(void *context, size_t first, size_t count, float *x)
+{
+    struct balancing *balancing = context;
+
+    balancing->begin = first;
+    balancing->x = x;
+    dataset_passed(balancing->from, size_min(first, balancing->from->count));
+    parallel_for(count, make_series, balancing);
+    return NULL;
+}
+
+/* What becomes of each class; *total: of all series together. */
+static struct error *plan(struct balancing *balancing, const struct balance_options *options,
+                          size_t *total)
+{
+    const struct dataset *from = balancing->from;
+    const size_t target = options->target ? options->target : balancing->lists.largest;
+
+    *total = from->count;
+    for (size_t v = 0; v < from->classes; v++) {
+        struct oversampling *work = &balancing->classes[v];
+        size_t count = class_size(&balancing->lists, v);
+
+        *work = (struct oversampling){.from = from,
+                                      .options = options,
+                                      .label = v,
+                                      .members = class_members(&balancing->lists, v),
+                                      .count = count,
+                                      .first = *total,
+                                      .missing = missing_of(count, target)};
+        if (__builtin_add_overflow(*total, work->missing, total))
+            return error_memory("the balanced dataset");
+    }
+    return NULL;
+}
+
+/* Labels, soft labels and texts of the result. */
+static struct error *fill_labels(const struct balancing *balancing, struct dataset *balanced)
+{
+    const struct dataset *from = balancing->from;
+    const size_t classes = from->classes;
+
+    balanced->flat = from->flat;
+    memcpy(balanced->y, from->y, from->count * sizeof *from->y);
+    for (size_t i = from->count; i < balanced->count; i++)
+        balanced->y[i] = (int32_t)class_at(balancing, i)->label;
+    for (size_t i = 0; from->soft && i < balanced->count; i++)
+        make_row(balancing, from->soft, classes, i, balanced->soft + i * classes);
+    return dataset_copy_texts(from, balanced);
+}
+
+static struct error *prepare(struct balancing *balancing, const struct balance_options *options,
+                             struct dataset *balanced)
+{
+    const struct dataset *from = balancing->from;
+    size_t total;
 
     if (options->neighbours == 0 || options->neighbours > BALANCE_MOST_NEIGHBOURS)
         return error_make("%zu neighbours; 1 to %d can be used", options->neighbours,
                           BALANCE_MOST_NEIGHBOURS);
-    dataset_class_counts(dataset, counts);
-    TRY(copy_originals(dataset, counts, target, balanced));
-    for (size_t v = 0; v < dataset->classes; v++) {
-        struct oversampling work = {
-            .from = dataset,
-            .options = options,
-            .to = balanced,
-            .label = v,
-            .members = class_members(lists, v),
-            .count = counts[v],
-            .first = next,
-            .missing = missing_of(counts[v], target),
-        };
+    TRY(class_lists_make(from->y, from->count, from->classes, &balancing->lists));
+    balancing->classes = calloc(from->classes, sizeof *balancing->classes);
+    if (!balancing->classes)
+        return error_memory("class counts");
+    TRY(plan(balancing, options, &total));
+    TRY(dataset_new_made(total, from->channels, from->length, from->classes, make_block, balancing,
+                         balanced));
+    if (from->soft)
+        TRY(dataset_add_soft(balanced));
+    for (size_t v = 0; v < from->classes; v++)
+        TRY(prepare_class(&balancing->classes[v]));
+    return fill_labels(balancing, balanced);
+}
 
-        if (work.missing == 0)
-            continue;
-        TRY(oversample(&work));
-        next += work.missing;
+struct error *balance_begin(const struct dataset *dataset, const struct balance_options *options,
+                            struct balancing **balancing, struct dataset *balanced)
+{
+    struct error *error;
+
+    memset(balanced, 0, sizeof *balanced);
+    *balancing = calloc(1, sizeof **balancing);
+    if (!*balancing)
+        return error_memory("the balanced dataset");
+    (*balancing)->from = dataset;
+    error = prepare(*balancing, options, balanced);
+    if (error) {
+        balance_end(*balancing);
+        *balancing = NULL;
+        dataset_free(balanced);
     }
-    return NULL;
+    return error;
+}
+
+void balance_end(struct balancing *balancing)
+{
+    if (!balancing)
+        return;
+    for (size_t v = 0; balancing->classes && v < balancing->from->classes; v++) {
+        free(balancing->classes[v].wanted);
+        free(balancing->classes[v].row_of);
+        free(balancing->classes[v].nearest);
+    }
+    free(balancing->classes);
+    class_lists_free(&balancing->lists);
+    free(balancing);
 }
 
 struct error *balance(const struct dataset *dataset, const struct balance_options *options,
                       struct dataset *balanced)
 {
-    size_t *counts = calloc(dataset->classes, sizeof *counts);
-    struct class_lists lists = {0};
-    struct error *error = counts ? NULL : error_memory("class counts");
+    struct balancing *balancing;
+    struct error *error;
 
-    memset(balanced, 0, sizeof *balanced);
-    if (!error)
-        error = class_lists_make(dataset->y, dataset->count, dataset->classes, &lists);
-    if (!error)
-        error = fill(dataset, options, &lists, counts, balanced);
-    free(counts);
-    class_lists_free(&lists);
+    TRY(balance_begin(dataset, options, &balancing, balanced));
+    error = dataset_hold(balanced);
+    balance_end(balancing);
     if (error)
         dataset_free(balanced);
     return error;

@@ -34,4 +34,12 @@ struct balance_options balance_defaults(void);
 struct error *balance(const struct dataset *dataset, const struct balance_options *options,
                       struct dataset *balanced) MUST_CHECK;
 
+/* The same without holding the series: dataset_write makes them, from a dataset and options that
+ * must stay until then; balance_end comes last. */
+struct balancing;
+struct error *balance_begin(const struct dataset *dataset, const struct balance_options *options,
+                            struct balancing **balancing, struct dataset *balanced) MUST_CHECK;
+/* Safe on NULL. */
+void balance_end(struct balancing *balancing);
+
 #endif

@@ -20,11 +20,15 @@ struct shape {
 struct generator {
     const struct generate_options *options;
     size_t classes, channels;
-    size_t patterns;      /* in each series */
-    struct shape *shapes; /* (classes, patterns), or NULL */
-    float *values;        /* of all shapes */
-    struct dataset *dataset;
-    struct planted *truth; /* (count, patterns) */
+    size_t patterns;       /* in each series */
+    struct shape *shapes;  /* (classes, patterns), or NULL */
+    float *values;         /* of all shapes */
+    int32_t *labels;       /* (count,) */
+    struct planted *truth; /* (count, patterns), or NULL */
+    /* The block at work. */
+    size_t begin;
+    float *x;
+    struct planted *own; /* (threads, patterns): where nobody wants the truth */
 };
 
 static const char *const two_patterns_names[] = {"dd", "ud", "du", "uu"};
@@ -210,19 +214,21 @@ static struct error *make_shapes(struct generator *generator)
 
 /* ---- Putting it together ---- */
 
-static void make_series(void *context, size_t i, unsigned worker)
+static void make_series(void *context, size_t task, unsigned worker)
 {
     const struct generator *generator = context;
     const struct generate_options *options = generator->options;
+    const size_t i = generator->begin + task, patterns = generator->patterns;
     const uint64_t index = options->first + i;
     struct random_stream stream = random_stream(options->seed, RANDOM_GENERATE, index);
-    struct planted *truth = generator->truth + i * generator->patterns;
+    struct planted *truth =
+        generator->truth ? generator->truth + i * patterns : generator->own + worker * patterns;
     size_t label = draw_class(generator, (size_t)index, &stream);
-    float *out = dataset_series(generator->dataset, i, 0);
+    float *out = generator->x + task * generator->channels * options->length;
 
-    (void)worker;
-    generator->dataset->y[i] = (int32_t)label;
-    for (size_t k = 0; k < generator->patterns; k++)
+    generator->labels[i] = (int32_t)label;
+    memset(truth, 0, patterns * sizeof *truth);
+    for (size_t k = 0; k < patterns; k++)
         truth[k].series = i;
     for (size_t c = 0; c < generator->channels; c++)
         fill_noise(options, &stream, out + c * options->length);
@@ -234,7 +240,17 @@ static void make_series(void *context, size_t i, unsigned worker)
         planted_shapes(generator, label, &stream, out, truth);
 }
 
-static struct error *set_names(const struct generator *generator)
+static struct error *make_block(void *context, size_t first, size_t count, float *x)
+{
+    struct generator *generator = context;
+
+    generator->begin = first;
+    generator->x = x;
+    parallel_for(count, make_series, generator);
+    return NULL;
+}
+
+static struct error *set_names(const struct generator *generator, struct dataset *dataset)
 {
     enum { NAME_SIZE = 32 };
     const size_t classes = generator->classes;
@@ -252,26 +268,33 @@ static struct error *set_names(const struct generator *generator)
             strcpy(names[v], kind == GENERATE_CBF ? cbf_names[v] : two_patterns_names[v]);
     }
     if (!error)
-        error = dataset_copy_texts(&named, generator->dataset);
+        error = dataset_copy_texts(&named, dataset);
     free(texts);
     free(names);
     return error;
 }
 
-static struct error *fill(struct generator *generator)
+static struct error *prepare(struct generator *generator, struct planted_list *truth,
+                             struct dataset *dataset)
 {
     const struct generate_options *options = generator->options;
-    size_t rows;
+    size_t rows = parallel_threads() * generator->patterns;
 
     if (options->kind == GENERATE_PLANTED)
         TRY(make_shapes(generator));
-    TRY(dataset_new(options->count, generator->channels, options->length, generator->classes, false,
-                    generator->dataset));
-    TRY(set_names(generator));
-    if (__builtin_mul_overflow(options->count, generator->patterns, &rows) ||
-        !(generator->truth = calloc(rows, sizeof *generator->truth)))
+    TRY(dataset_new_made(options->count, generator->channels, options->length, generator->classes,
+                         make_block, generator, dataset));
+    generator->labels = dataset->y;
+    TRY(set_names(generator, dataset));
+    if (!truth && !(generator->own = calloc(rows, sizeof *generator->own)))
         return error_memory("the positions of patterns");
-    parallel_for(options->count, make_series, generator);
+    if (!truth)
+        return NULL;
+    if (__builtin_mul_overflow(options->count, generator->patterns, &rows) ||
+        !(truth->items = calloc(rows, sizeof *truth->items)))
+        return error_memory("the positions of patterns");
+    truth->count = rows;
+    generator->truth = truth->items;
     return NULL;
 }
 
@@ -290,12 +313,22 @@ static struct error *check_options(const struct generate_options *options)
     return NULL;
 }
 
-struct error *generate(const struct generate_options *options, struct dataset *dataset,
-                       struct planted_list *truth)
+struct error *generate_begin(const struct generate_options *options, struct planted_list *truth,
+                             struct generator **generator, struct dataset *dataset)
 {
     const bool planted = options->kind == GENERATE_PLANTED;
     const bool cbf = options->kind == GENERATE_CBF;
-    struct generator generator = {
+    struct error *error;
+
+    memset(dataset, 0, sizeof *dataset);
+    if (truth)
+        memset(truth, 0, sizeof *truth);
+    *generator = NULL;
+    TRY(check_options(options));
+    *generator = malloc(sizeof **generator);
+    if (!*generator)
+        return error_memory("the generator");
+    **generator = (struct generator){
         .options = options,
         .classes = planted ? options->classes
                    : cbf   ? 3
@@ -304,26 +337,41 @@ struct error *generate(const struct generate_options *options, struct dataset *d
         .patterns = planted ? options->shapelets
                     : cbf   ? 1
                             : 2,
-        .dataset = dataset,
     };
-    struct error *error = NULL;
-
-    memset(dataset, 0, sizeof *dataset);
-    if (truth)
-        memset(truth, 0, sizeof *truth);
-    error = check_options(options);
-    if (!error)
-        error = fill(&generator);
-    free(generator.shapes);
-    free(generator.values);
+    error = prepare(*generator, truth, dataset);
     if (error) {
-        free(generator.truth);
+        generate_end(*generator);
+        *generator = NULL;
         dataset_free(dataset);
-    } else if (truth) {
-        *truth = (struct planted_list){generator.truth, options->count * generator.patterns};
-    } else {
-        free(generator.truth);
+        if (truth)
+            planted_free(truth);
     }
+    return error;
+}
+
+void generate_end(struct generator *generator)
+{
+    if (!generator)
+        return;
+    free(generator->shapes);
+    free(generator->values);
+    free(generator->own);
+    free(generator);
+}
+
+struct error *generate(const struct generate_options *options, struct dataset *dataset,
+                       struct planted_list *truth)
+{
+    struct generator *generator;
+    struct error *error;
+
+    TRY(generate_begin(options, truth, &generator, dataset));
+    error = dataset_hold(dataset);
+    generate_end(generator);
+    if (error)
+        dataset_free(dataset);
+    if (error && truth)
+        planted_free(truth);
     return error;
 }
 

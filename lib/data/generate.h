@@ -70,6 +70,14 @@ struct planted_list {
 struct error *generate(const struct generate_options *options, struct dataset *dataset,
                        struct planted_list *truth) MUST_CHECK;
 
+/* The same without holding the series: dataset_write makes them, fills in the labels and, if truth
+ * is not NULL, the patterns.  options and truth must stay until then; generate_end comes last. */
+struct generator;
+struct error *generate_begin(const struct generate_options *options, struct planted_list *truth,
+                             struct generator **generator, struct dataset *dataset) MUST_CHECK;
+/* Safe on NULL. */
+void generate_end(struct generator *generator);
+
 void planted_free(struct planted_list *truth);
 
 #endif

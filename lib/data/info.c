@@ -8,6 +8,7 @@
 
 #include "base/file.h"
 #include "base/text.h"
+#include "formats/mapped.h"
 
 /* ---- NPY arrays ---- */
 
@@ -212,16 +213,28 @@ static struct error *describe_dataset(struct info *info)
     return NULL;
 }
 
+static void take_digest(const void *bytes, size_t size, struct info *info)
+{
+    struct digest digest;
+
+    digest_start(&digest);
+    digest_add(&digest, bytes, size);
+    digest_finish(&digest, info->digest);
+}
+
 static struct error *describe_npy(const void *bytes, size_t size, struct info *info)
 {
     struct error *reason;
 
     TRY(walk_arrays(bytes, size, false, info));
     reason = dataset_read_memory(bytes, size, DATASET_ALLOW_NAN | DATASET_VIEWS, &info->dataset);
-    if (!reason)
+    if (!reason) {
+        memcpy(info->digest, info->dataset.digest, sizeof info->digest);
         return describe_dataset(info);
+    }
     if (error_is_memory(reason))
         return reason;
+    take_digest(bytes, size, info);
     info->kind = INFO_ARRAYS;
     info->reason = strdup(error_message(reason));
     error_free(reason);
@@ -254,20 +267,17 @@ static struct error *describe_teacher(const void *bytes, size_t size, struct inf
 
 static struct error *describe(const void *bytes, size_t size, struct info *info)
 {
-    struct digest digest;
-
     info->bytes = size;
-    digest_start(&digest);
-    digest_add(&digest, bytes, size);
-    digest_finish(&digest, info->digest);
     if (size == 0)
         return error_make("empty file");
-    switch (file_kind(bytes, size)) {
-    case FILE_NPY:
+    if (file_kind(bytes, size) == FILE_NPY)
         return describe_npy(bytes, size, info);
+    take_digest(bytes, size, info);
+    switch (file_kind(bytes, size)) {
     case FILE_POOL:
         info->kind = INFO_POOL;
         return slp_read_memory(bytes, size, &info->pool);
+    case FILE_NPY:
     case FILE_TEXT:
         break;
     }
@@ -296,9 +306,10 @@ struct error *info_read(const char *path, struct info *info)
 
     memset(info, 0, sizeof *info);
     info->path = strdup(file_shown(path));
-    error = info->path ? file_read(path, &info->input, &info->bytes) : error_memory("a name");
+    error = info->path ? mapped_read(path, &info->input, &info->input_size, &info->mapped)
+                       : error_memory("a name");
     if (!error)
-        error = describe(info->input, info->bytes, info);
+        error = describe(info->input, info->input_size, info);
     error = error_in(file_shown(path), error);
     if (error)
         info_free(info);
@@ -340,6 +351,6 @@ void info_free(struct info *info)
     free(info->class_counts);
     free(info->reason);
     free(info->text);
-    free(info->input);
+    mapped_release(info->input, info->input_size, info->mapped);
     memset(info, 0, sizeof *info);
 }

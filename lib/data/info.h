@@ -52,6 +52,8 @@ struct info {
     size_t parameter_count;    /* its values that are learned: all but running statistics */
 
     unsigned char *input; /* the bytes of the file, where they were read here */
+    size_t input_size;
+    struct mapped *mapped; /* NULL: they were read, not mapped */
 };
 
 /* Reads a file, or standard input for "-", and takes its statistics.  Errors name the file. */

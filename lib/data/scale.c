@@ -12,6 +12,7 @@
 
 #include "base/parallel.h"
 #include "base/file.h"
+#include "base/size.h"
 #include "formats/mapped.h"
 
 enum { BLOCK_SERIES = 256 };
@@ -27,13 +28,14 @@ struct fit {
     const struct dataset *dataset;
     const double *mean;       /* NULL in the first pass */
     struct partial *partials; /* (blocks, channels) */
+    size_t first;             /* block of the range at work */
 };
 
-static void add_block(void *context, size_t block, unsigned worker)
+static void add_block(void *context, size_t task, unsigned worker)
 {
     const struct fit *fit = context;
     const struct dataset *dataset = fit->dataset;
-    const size_t begin = block * BLOCK_SERIES;
+    const size_t block = fit->first + task, begin = block * BLOCK_SERIES;
     const size_t end =
         begin + BLOCK_SERIES < dataset->count ? begin + BLOCK_SERIES : dataset->count;
 
@@ -55,6 +57,16 @@ static void add_block(void *context, size_t block, unsigned worker)
             }
         }
         fit->partials[block * dataset->channels + c] = part;
+    }
+}
+
+static void add_blocks(struct fit *fit)
+{
+    struct dataset_walk walk = {.step = BLOCK_SERIES};
+
+    while (dataset_walk(fit->dataset, &walk)) {
+        fit->first = walk.first / BLOCK_SERIES;
+        parallel_for(size_ceiling(walk.count, BLOCK_SERIES), add_block, fit);
     }
 }
 
@@ -99,11 +111,11 @@ struct error *scale_fit(const struct dataset *dataset, struct scale *scale)
         scale_free(scale);
         return error_memory("statistics");
     }
-    parallel_for(blocks, add_block, &fit);
+    add_blocks(&fit);
     for (size_t c = 0; c < channels; c++)
         scale->mean[c] = total(fit.partials, blocks, channels, c).sum / values;
     fit.mean = scale->mean;
-    parallel_for(blocks, add_block, &fit);
+    add_blocks(&fit);
     for (size_t c = 0; c < channels; c++) {
         struct partial all = total(fit.partials, blocks, channels, c);
 
@@ -122,7 +134,9 @@ struct error *scale_fit(const struct dataset *dataset, struct scale *scale)
 
 struct change {
     const struct scale *scale;
-    struct dataset *dataset;
+    struct dataset *dataset; /* of which the length is used, and the levels if it has any */
+    const float *from;       /* series, and where they go */
+    float *to;
     bool undo;
     atomic_bool overflow; /* a result that no float can hold */
 };
@@ -136,12 +150,12 @@ static void change_series(void *context, size_t i, unsigned worker)
     (void)worker;
     for (size_t c = 0; c < scale->channels; c++) {
         const double mean = scale->mean[c], deviation = scale->deviation[c];
-        float *series = dataset_series(change->dataset, i, c);
+        const size_t length = change->dataset->length, at = (i * scale->channels + c) * length;
 
-        for (size_t t = 0; t < change->dataset->length; t++) {
-            series[t] = (float)(change->undo ? (double)series[t] * deviation + mean
-                                             : ((double)series[t] - mean) / deviation);
-            overflow |= !(fabsf(series[t]) <= FLT_MAX);
+        for (size_t t = at; t < at + length; t++) {
+            change->to[t] = (float)(change->undo ? (double)change->from[t] * deviation + mean
+                                                 : ((double)change->from[t] - mean) / deviation);
+            overflow |= !(fabsf(change->to[t]) <= FLT_MAX);
         }
     }
     if (overflow)
@@ -167,18 +181,31 @@ static void change_levels(struct change *change)
             change->overflow = true;
 }
 
+static struct error *check_channels(const struct scale *scale, const struct dataset *dataset)
+{
+    if (dataset->channels == scale->channels)
+        return NULL;
+    return error_make("statistics of %zu channels, but the dataset has %zu", scale->channels,
+                      dataset->channels);
+}
+
+static struct error *check_overflow(const struct change *change)
+{
+    return change->overflow ? error_make("scaled values are too large: wrong statistics?") : NULL;
+}
+
 static struct error *change_all(const struct scale *scale, struct dataset *dataset, bool undo)
 {
-    struct change change = {.scale = scale, .dataset = dataset, .undo = undo};
+    struct change change = {
+        .scale = scale, .dataset = dataset, .from = dataset->x, .to = dataset->x, .undo = undo};
 
-    if (dataset->channels != scale->channels)
-        return error_make("statistics of %zu channels, but the dataset has %zu", scale->channels,
-                          dataset->channels);
+    TRY(check_channels(scale, dataset));
+    dataset->reread = false;
     if (dataset->levels.bits)
         change_levels(&change);
     else
         parallel_for(dataset->count, change_series, &change);
-    return change.overflow ? error_make("scaled values are too large: wrong statistics?") : NULL;
+    return check_overflow(&change);
 }
 
 struct error *scale_apply(const struct scale *scale, struct dataset *dataset)
@@ -218,7 +245,8 @@ static bool normalise(float *values, size_t count)
 }
 
 struct normalising {
-    struct dataset *dataset;
+    const struct dataset *dataset;
+    float *x;
     atomic_size_t constant; /* a sum of whole numbers, whose order does not matter */
 };
 
@@ -228,17 +256,55 @@ static void normalise_series(void *context, size_t i, unsigned worker)
 
     (void)worker;
     for (size_t c = 0; c < work->dataset->channels; c++) {
-        if (normalise(dataset_series(work->dataset, i, c), work->dataset->length))
+        if (normalise(work->x + (i * work->dataset->channels + c) * work->dataset->length,
+                      work->dataset->length))
             atomic_fetch_add(&work->constant, 1);
     }
 }
 
 size_t scale_each_series(struct dataset *dataset)
 {
-    struct normalising work = {.dataset = dataset};
+    struct normalising work = {.dataset = dataset, .x = dataset->x};
 
+    dataset->reread = false;
     parallel_for(dataset->count, normalise_series, &work);
     return work.constant;
+}
+
+/* ---- Block by block ---- */
+
+static struct error *scale_block(void *context, size_t first, size_t count, float *x)
+{
+    struct scaling *scaling = context;
+    const struct dataset *from = scaling->from;
+    const size_t size = dataset_series_size(from);
+    struct change change = {.scale = scaling->scale,
+                            .dataset = (struct dataset *)from,
+                            .from = from->x + first * size,
+                            .to = x,
+                            .undo = scaling->undo};
+    struct normalising work = {.dataset = from, .x = x};
+
+    dataset_passed(from, first);
+    if (scaling->scale) {
+        parallel_for(count, change_series, &change);
+        return error_mark_placed(error_in(scaling->name, check_overflow(&change)));
+    }
+    memcpy(x, change.from, count * size * sizeof *x);
+    parallel_for(count, normalise_series, &work);
+    scaling->constant += work.constant;
+    return NULL;
+}
+
+struct error *scaling_begin(struct scaling *scaling, struct dataset *scaled)
+{
+    if (scaling->scale)
+        TRY(error_in(scaling->name, check_channels(scaling->scale, scaling->from)));
+    *scaled = *scaling->from;
+    scaled->x = NULL;
+    scaled->make = scale_block;
+    scaled->context = scaling;
+    return NULL;
 }
 
 /* ---- Files ---- */

@@ -30,6 +30,18 @@ struct error *scale_apply(const struct scale *scale, struct dataset *dataset) MU
 /* x = x * deviation + mean, in place. */
 struct error *scale_undo(const struct scale *scale, struct dataset *dataset) MUST_CHECK;
 
+/* The same block by block: dataset_write scales series of `from` while it writes them, which stay as
+ * they are.  The scaled dataset shares all else with `from`, which is what is to be freed.  Errors
+ * begin with the name. */
+struct scaling {
+    const struct dataset *from;
+    const struct scale *scale; /* NULL: each series by itself */
+    bool undo;
+    const char *name;
+    size_t constant; /* series that were constant, where each is scaled by itself */
+};
+struct error *scaling_begin(struct scaling *scaling, struct dataset *scaled) MUST_CHECK;
+
 /* Every channel of every series by its own mean and deviation (z-normalisation), in place; a
  * constant one becomes 0.  Returns how many were constant. */
 size_t scale_each_series(struct dataset *dataset);

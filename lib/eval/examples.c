@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/file.h"
+#include "base/scratch.h"
 #include "shapelets/transform.h"
 #include "views/view.h"
 
@@ -16,7 +17,7 @@ static struct error *compute_features(const struct feature_source *source,
     struct device device = source->device ? *source->device : device_cpu();
 
     examples->feature_count = transform->count;
-    examples->features = calloc(dataset->count, transform->count * sizeof *examples->features);
+    examples->features = scratch_new(dataset->count, transform->count * sizeof *examples->features);
     if (!examples->features)
         return error_memory("shapelet features");
     TRY(transform_to_device(transform, device.transform));
@@ -97,8 +98,16 @@ struct error *examples_read_expanded(const char *path, const char *labels,
 void examples_free(struct examples *examples)
 {
     dataset_free(&examples->dataset);
-    free(examples->features);
+    scratch_free(examples->features);
     memset(examples, 0, sizeof *examples);
+}
+
+static void read_soon(const void *context, const size_t *indices, size_t count)
+{
+    const struct dataset *dataset = context;
+
+    for (size_t i = 0; i < count; i++)
+        dataset_needs(dataset, indices[i]);
 }
 
 struct train_set examples_set(const struct examples *examples)
@@ -107,7 +116,9 @@ struct train_set examples_set(const struct examples *examples)
                               .x = examples->dataset.x,
                               .features = examples->features,
                               .labels = examples->dataset.y,
-                              .targets = examples->dataset.soft};
+                              .targets = examples->dataset.soft,
+                              .soon = examples->dataset.reread ? read_soon : NULL,
+                              .context = &examples->dataset};
 }
 
 static struct error *match_shape(const struct examples *examples, size_t channels, size_t length,

@@ -26,7 +26,7 @@ struct examples {
     const char *name; /* of the file, for messages; must stay */
     struct dataset dataset;
     size_t views;         /* of its series, the last are views of the others */
-    float *features;      /* (N, K), or NULL */
+    float *features;      /* (N, K), of scratch.h, or NULL */
     size_t feature_count; /* K */
 };
 

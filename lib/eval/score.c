@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/scratch.h"
 #include "eval/logistic.h"
 #include "eval/metrics.h"
 
@@ -23,7 +24,7 @@ struct error *score_teacher(const struct teacher *teacher, const struct examples
                             struct score *score)
 {
     size_t count = test->dataset.count, classes = teacher->network->architecture.classes;
-    float *logits = calloc(count, classes * sizeof *logits);
+    float *logits = scratch_new(count, classes * sizeof *logits);
     struct error *error;
 
     if (!logits)
@@ -31,7 +32,7 @@ struct error *score_teacher(const struct teacher *teacher, const struct examples
     error = examples_predict(test, teacher, logits, NULL);
     if (!error)
         error = score_make(logits, test->dataset.y, count, classes, score);
-    free(logits);
+    scratch_free(logits);
     return error;
 }
 
@@ -40,7 +41,7 @@ struct error *score_shapelets(const struct examples *train, const struct example
 {
     struct logistic_options options = logistic_defaults();
     size_t count = test->dataset.count, classes = train->dataset.classes;
-    float *logits = calloc(count, classes * sizeof *logits);
+    float *logits = scratch_new(count, classes * sizeof *logits);
     struct logistic model;
     struct error *error;
 
@@ -54,7 +55,7 @@ struct error *score_shapelets(const struct examples *train, const struct example
     }
     if (!error)
         error = score_make(logits, test->dataset.y, count, classes, score);
-    free(logits);
+    scratch_free(logits);
     return error;
 }
 

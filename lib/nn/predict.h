@@ -16,6 +16,11 @@ struct train_set {
     const float *features; /* (N, K), where the network has features */
     const int32_t *labels; /* (N,), for LOSS_LABELS, and for the accuracy if not NULL */
     const float *targets;  /* (N, V), for the soft losses */
+
+    /* NULL, or to be told which series of x, a mapped file, are in the next batch: they can be read
+     * from the disk while the batch before is at work. */
+    void (*soon)(const void *context, const size_t *indices, size_t count);
+    const void *context;
 };
 
 /* Logits (N, V) and, if not NULL, embeddings (N, network->embedding) of all series, by the running

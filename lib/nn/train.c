@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/random.h"
+#include "base/size.h"
 #include "nn/backend_memory.h"
 #include "nn/train_checkpoint.h"
 
@@ -321,13 +322,24 @@ static void check_values(const struct training *t)
         t->backend->find_infinite(optimiser->count, optimiser->second, found);
 }
 
+/* Announces the batch that starts there, if there is one. */
+static void announce(const struct training *t, size_t first)
+{
+    const struct train_set *set = t->set;
+
+    if (set->soon && first < set->count)
+        set->soon(set->context, t->order + first, size_min(t->options->batch, set->count - first));
+}
+
 static struct error *train_epoch(struct training *t, size_t epoch, double rate, double *loss)
 {
     size_t size = t->options->batch;
     double sum = 0;
 
     plan_epoch(t, epoch, rate);
+    announce(t, 0);
     for (size_t first = 0; first < t->set->count; first += size) {
+        announce(t, first + size);
         if (t->set->count - first >= size)
             t->backend->repeat(&t->step);
         else

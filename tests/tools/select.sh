@@ -55,6 +55,16 @@ test_that 'a teacher compares series by its embedding and labels them' '
     fails 1 "four.tch: 4 classes, but train.npy has 3" sc-select -n 1 --soft -t four.tch train.npy -o none
     test ! -e none
 '
+test_that 'a sample is what sc-prune keeps, and the choice is among it' '
+    sc-prune -n 20 --seed 3 train.npy | sc-select -m herding -n 4 --seed 3 | sc-export --format ucr -o pruned.tsv
+    sc-select -m herding -n 4 --sample 20 --seed 3 train.npy | sc-export --format ucr -o sampled.tsv
+    cmp pruned.tsv sampled.tsv
+    sc-select -m herding -n 4 --seed 3 train.npy | sc-export --format ucr -o all.tsv
+    refute cmp -s all.tsv sampled.tsv
+    sc-select -m herding -n 4 --sample 100000 --seed 3 train.npy | sc-export --format ucr -o same.tsv
+    cmp all.tsv same.tsv
+    fails 2 "but --spc=4 are to be chosen" sc-select -n 4 --sample 3 train.npy -o none
+'
 test_that 'bad input is refused with the reason and leaves no file' '
     fails 1 "train.npy: class 0 has 100 series, 101 are wanted" sc-select -n 101 train.npy -o none
     sc-select -n 1 train.npy -o one.npy

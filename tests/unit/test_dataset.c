@@ -100,6 +100,87 @@ static void chosen_series_keep_everything_that_belongs_to_them(void **state)
     dataset_free(&taken);
 }
 
+/* In any order, and one twice. */
+static void picked_series_are_written_as_taken_ones_are(void **state)
+{
+    const size_t indices[] = {2, 0, 2, 1};
+    struct dataset all, taken, picked;
+    size_t taken_size, picked_size;
+    char *taken_bytes, *picked_bytes;
+
+    (void)state;
+    make_dataset(&all);
+    assert_ok(dataset_add_groups(&all));
+    for (size_t i = 0; i < all.count; i++)
+        all.groups[i] = (int32_t)(7 * i);
+    assert_non_null(all.soft);
+    assert_ok(dataset_take(&all, indices, 4, &taken));
+    assert_ok(dataset_pick(&all, indices, 4, &picked));
+    assert_null(picked.x);
+    taken_bytes = to_bytes(&taken, &taken_size);
+    picked_bytes = to_bytes(&picked, &picked_size);
+    assert_int_equal(taken_size, picked_size);
+    assert_memory_equal(taken_bytes, picked_bytes, taken_size);
+    free(taken_bytes);
+    free(picked_bytes);
+    dataset_free(&taken);
+    dataset_free(&picked);
+    dataset_free(&all);
+}
+
+static struct error *count_up(void *context, size_t first, size_t count, float *x)
+{
+    size_t *calls = context;
+
+    assert_int_equal(first, *calls * ((4 << 20) / sizeof(float) / 1000));
+    for (size_t i = 0; i < count * 1000; i++)
+        x[i] = (float)(first * 1000 + i);
+    return ++*calls < 4 ? NULL : error_make("no more");
+}
+
+static void series_are_made_block_by_block_while_they_are_written(void **state)
+{
+    struct dataset made, read;
+    size_t calls = 0, size;
+    char *bytes;
+    FILE *stream;
+
+    (void)state;
+    assert_ok(dataset_new_made(2500, 10, 100, 3, count_up, &calls, &made));
+    bytes = to_bytes(&made, &size);
+    assert_int_equal(calls, 3);
+    assert_ok(dataset_read_memory(bytes, size, DATASET_LABELLED, &read));
+    for (size_t i = 0; i < 2500 * 1000; i += 333)
+        assert_true(read.x[i] == (float)i);
+    dataset_free(&read);
+    free(bytes);
+    /* An error of what makes them ends the writing. */
+    dataset_free(&made);
+    assert_ok(dataset_new_made(5000, 10, 100, 3, count_up, &calls, &made));
+    calls = 0;
+    stream = fopen("/dev/null", "we");
+    assert_non_null(stream);
+    assert_fails("no more", dataset_write(stream, &made));
+    fclose(stream);
+    dataset_free(&made);
+}
+
+/* Every series once, in ranges of whole steps. */
+static void a_walk_visits_every_series(void **state)
+{
+    struct dataset set = {.count = 100001, .channels = 3, .length = 50};
+    struct dataset_walk walk = {.step = 7};
+    size_t next = 0;
+
+    (void)state;
+    while (dataset_walk(&set, &walk)) {
+        assert_int_equal(walk.first, next);
+        assert_true(walk.count % 7 == 0 || walk.first + walk.count == set.count);
+        next += walk.count;
+    }
+    assert_int_equal(next, set.count);
+}
+
 static void series_are_counted_by_their_class(void **state)
 {
     static const int32_t labels[] = {2, 0, 2, 2, 0, 4};
@@ -342,6 +423,9 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(what_was_written_is_read_back),
         cmocka_unit_test(chosen_series_keep_everything_that_belongs_to_them),
+        cmocka_unit_test(picked_series_are_written_as_taken_ones_are),
+        cmocka_unit_test(series_are_made_block_by_block_while_they_are_written),
+        cmocka_unit_test(a_walk_visits_every_series),
         cmocka_unit_test(series_are_counted_by_their_class),
         cmocka_unit_test(parts_may_be_missing_and_types_may_vary),
         cmocka_unit_test(sets_that_make_no_sense_are_refused_with_the_reason),

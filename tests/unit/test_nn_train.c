@@ -98,6 +98,38 @@ static float *copy_of(const float *from, size_t count)
     return copy;
 }
 
+/* Series that were announced: how often each, and batches of which size. */
+static size_t announced[40], announced_batches[3], announcements;
+
+static void note_series(const void *context, const size_t *indices, size_t count)
+{
+    assert_ptr_equal(context, announced);
+    assert_true(announcements < 3);
+    announced_batches[announcements++] = count;
+    for (size_t i = 0; i < count; i++)
+        announced[indices[i]]++;
+}
+
+static void series_are_announced_once_before_their_batch(void **state)
+{
+    struct train_options options = quick();
+    struct train_result result;
+    struct fixture f;
+
+    (void)state;
+    set_up(&f);
+    options.epochs = 1;
+    f.set.soon = note_series;
+    f.set.context = announced;
+    assert_ok(train_network(f.network, &options, &f.set, NULL, f.parameters, f.buffers, &result));
+    for (size_t i = 0; i < 40; i++)
+        assert_int_equal(announced[i], 1);
+    assert_int_equal(announcements, 3);
+    assert_int_equal(announced_batches[0], 16);
+    assert_int_equal(announced_batches[2], 8);
+    tear_down(&f);
+}
+
 static void training_learns_to_tell_classes_apart(void **state)
 {
     struct fixture f;
@@ -665,6 +697,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(an_optimiser_that_is_reset_is_as_new),
         cmocka_unit_test(running_statistics_move_by_a_tenth),
+        cmocka_unit_test(series_are_announced_once_before_their_batch),
         cmocka_unit_test(training_learns_to_tell_classes_apart),
         cmocka_unit_test(an_interrupted_training_goes_on_to_the_same_bytes),
         cmocka_unit_test(a_checkpoint_of_any_other_training_is_refused),

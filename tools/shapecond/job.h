@@ -44,6 +44,7 @@ struct job {
 
     /* Options. */
     size_t per_class, views;
+    size_t sample; /* of each class, among which series are chosen; 0: all */
     const char *bytes;
     int students;
     size_t steps, refine;
@@ -115,6 +116,9 @@ size_t job_threads(const struct job *job);
  * (see size.c). */
 double training_seconds(const struct job *job, size_t steps, size_t batch);
 double search_seconds(const struct job *job);
+
+/* For a large dataset: about how much memory and disk the stages take. */
+void say_memory(const struct job *job);
 
 /* Series of each class that shapelets are looked for in. */
 size_t search_per_class(const struct facts *facts);

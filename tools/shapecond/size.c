@@ -198,6 +198,35 @@ double search_seconds(const struct job *job)
     return series * series * search_work(facts) / (SEARCH_RATE * (double)job_threads(job));
 }
 
+/* ---- Memory ----
+ *
+ * Series stay in their files (shapecond(7)).  What is in memory is a network with its batches, and
+ * for each series its place in the order of training, its class and the like.  Standardised copies
+ * of train and held-out series are files of the stages; embeddings of all series that are chosen
+ * from are files that are gone after the stage, as is the copy for the class at work. */
+
+static const double LARGE_DATA = 100e6; /* bytes from which on this is worth a line */
+static const double NETWORK_BYTES = 64e6, BYTES_PER_SERIES = 40;
+
+void say_memory(const struct job *job)
+{
+    const struct facts *facts = &job->facts;
+    double count = (double)facts->count, values = (double)(facts->channels * facts->length);
+    double data = 4 * count * values, copies = has_own_teacher(job) ? 1 : 2;
+    double sample = job->sample ? fmin((double)(job->sample * facts->classes), count) : count;
+    /* Three blocks of width 32, after each of which half of the steps are left. */
+    double embeddings = job->students == STUDENTS_ANY && !job->command
+                            ? 2 * sample * 4 * 32 * ceil((double)facts->length / 8)
+                            : 0;
+
+    if (data < LARGE_DATA)
+        return;
+    cli_say("about %.0f MB of memory; %.1f GB of disk for files of the stages, and %.1f GB while "
+            "series are chosen%s",
+            (NETWORK_BYTES + BYTES_PER_SERIES * count) / 1e6, copies * data / 1e9, embeddings / 1e9,
+            embeddings > data ? " (--sample 1000 takes less)" : "");
+}
+
 void print_duration(double seconds, char text[32])
 {
     if (seconds < 10)

@@ -147,21 +147,24 @@ static void choose_series(struct job *job, const struct budget *budget, const ch
     struct teacher_words teacher = first_teacher(job);
     bool rounded = budget->bits < 32;
     const char *chosen = result;
-    char per_class[32], bits[32], name[64];
+    char per_class[32], bits[32], sample[32], name[64];
 
     snprintf(name, sizeof name, "chosen%s.npy", tag);
     if (rounded)
         chosen = command_file(run, name);
     snprintf(per_class, sizeof per_class, "%zu", budget->per_class);
     snprintf(bits, sizeof bits, "%zu", budget->bits);
+    snprintf(sample, sizeof sample, "%zu",
+             job->sample < budget->per_class ? budget->per_class : job->sample);
     if (job->command && budget->views == 0)
         synthesise(job, true, chosen); /* sc-views asks the program for logits otherwise */
     else if (job->command)
         COMMAND(run, "sc-select", "--spc", per_class, "-o", chosen, job->train);
     else
         COMMAND(run, "sc-select", "--method", "herding", teacher.option, teacher.value,
-                budget->views ? command_none : "--soft", "--spc", per_class, device_word(job), "-o",
-                chosen, job->train);
+                budget->views ? command_none : "--soft", "--spc", per_class,
+                job->sample ? "--sample" : command_none, job->sample ? sample : command_none,
+                device_word(job), "-o", chosen, job->train);
     if (rounded)
         COMMAND(run, "sc-quantise", "--bits", bits, "-o", result, chosen);
 }
