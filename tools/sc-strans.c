@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "common/cli.h"
+#include "common/cluster_option.h"
 #include "common/device_option.h"
 #include "common/shapelets.h"
 #include "base/file.h"
@@ -15,6 +16,7 @@ struct strans_cli {
     const char *labels;
     bool raw;
     int device;
+    struct cluster_cli cluster;
 };
 
 static const struct cli_option options[] = {
@@ -24,6 +26,7 @@ static const struct cli_option options[] = {
     {0, "raw", NULL, CLI_FLAG, CLI_AT(strans_cli, raw),
      "distances as they come, though the pool is standardised"},
     DEVICE_OPTION(strans_cli),
+    CLUSTER_OPTIONS(strans_cli),
     {0, "labels", "FILE", CLI_FILE, CLI_AT(strans_cli, labels), "file that holds the labels alone"},
     {0},
 };
@@ -40,24 +43,28 @@ static const struct cli_program program = {
 
 int main(int argc, char **argv)
 {
-    struct strans_cli opt = {.window = "found"};
+    struct strans_cli opt = {.window = "found", .cluster = CLUSTER_DEFAULTS};
     struct dataset series, features;
     struct shapelet_pool pool;
     struct transform transform;
+    struct cluster *cluster;
     struct device device;
     const char *digests[3];
     const char *input;
-    size_t window;
+    size_t window, first, end;
 
     cli_parse(argc, argv, &program, &opt);
     window = shapelets_window(opt.window);
     if (opt.common.file_count < 1)
         cli_usage("missing argument: POOL");
     input = opt.common.file_count > 1 ? opt.common.files[1] : "-";
+    cluster = cluster_chosen(&opt.cluster, &opt.common);
     device = device_chosen(opt.device, false);
     cli_check(slp_read(opt.common.files[0], &pool));
     pool.standardised = pool.standardised && !opt.raw;
     cli_check(dataset_read(input, opt.labels, 0, &series));
+    cluster_check_input(cluster, opt.common.files[0], pool.digest);
+    cluster_check_input(cluster, input, series.digest);
     cli_warn_views(input, &series);
     cli_check(error_in(file_shown(input),
                        transform_make(&pool, series.channels, series.length, window, &transform)));
@@ -70,13 +77,17 @@ int main(int argc, char **argv)
         memcpy(features.groups, series.groups, series.count * sizeof *features.groups);
     }
     cli_check(transform_to_device(&transform, device.transform));
-    cli_check(error_in(file_shown(input),
-                       device_transform(&device, &transform, series.x, series.count, features.x)));
+    cluster_part(cluster, series.count, 1, &first, &end);
+    cli_check(error_in(file_shown(input), device_transform(&device, &transform, series.x, first,
+                                                           end - first, features.x)));
+    cli_check(
+        cluster_gather(cluster, features.x, series.count, pool.count * sizeof *features.x, 1));
     cli_check(dataset_copy_texts(&series, &features));
     digests[0] = pool.digest;
     digests[1] = series.digest;
     digests[2] = series.label_digest;
     cli_write_dataset(&opt.common, &features, digests, 3);
+    cluster_done(cluster);
     transform_free(&transform);
     dataset_free(&features);
     dataset_free(&series);

@@ -1,0 +1,172 @@
+#!/bin/sh
+# Programs as several ranks: processes of this machine, without MPI (make check-mpi runs the same with it).
+. "$(dirname "$0")/lib.sh"
+
+# CLUSTER_RANKS: the numbers of ranks to try.  CLUSTER_LAUNCH RANKS COMMAND... starts a command as so many.
+: "${CLUSTER_RANKS:=2 3 8}"
+launch() {
+    ranks=$1
+    shift
+    if [ -n "${CLUSTER_LAUNCH-}" ]; then $CLUSTER_LAUNCH "$ranks" "$@" </dev/null
+    else SHAPECOND_CLUSTER=processes:$ranks "$@"; fi
+}
+
+# same_bytes OUTPUT COMMAND...: COMMAND, which is without -o, writes the same with one rank and with several.
+same_bytes() {
+    output=$1
+    shift
+    SHAPECOND_CLUSTER=none "$@" -q --threads 2 -o "$output"
+    for ranks in $CLUSTER_RANKS; do
+        for threads in 1 3; do
+            rm -f again
+            launch "$ranks" "$@" --threads $threads -o again 2>said
+            cmp "$output" again
+            grep -q "$ranks ranks sent [1-9]" said
+        done
+    done
+}
+
+sc-gen two-patterns -n 48 -o train.npy
+sc-gen two-patterns -n 700 --seed 7 -o many.npy
+sc-gen two-patterns -n 40 --seed 3 -o test.npy
+sc-gen cbf -n 30 --seed 4 -o cbf.npy
+
+test_that 'sc-shapelets finds the same pool with any number of ranks' '
+    same_bytes pool.slp sc-shapelets -k 6 --select diverse train.npy
+    same_bytes top.slp sc-shapelets -k 5 --select top train.npy
+    same_bytes class.slp sc-shapelets -k 5 --select class --gain one --raw train.npy
+    same_bytes few.slp sc-shapelets -k 100000 --step 40 --lengths 60 --select top cbf.npy
+'
+
+test_that 'sc-strans writes the same features' '
+    same_bytes features.npy sc-strans pool.slp many.npy
+'
+
+test_that 'sc-eval writes the same scores, with fewer students than ranks, too' '
+    same_bytes scores.tsv sc-eval --seeds 5 --steps 20 --confusion train.npy test.npy
+    same_bytes one.tsv sc-eval --seeds 1 --steps 10 --shapelets pool.slp train.npy test.npy
+'
+
+sc-teacher -q --steps 20 train.npy -o teacher.tch
+sc-teacher -q --steps 20 --shapelets pool.slp train.npy -o pooled.tch
+
+test_that 'sc-select chooses the same series by the embeddings of a teacher' '
+    same_bytes chosen.npy sc-select -m herding -n 2 -t teacher.tch --soft many.npy
+    same_bytes centres.npy sc-select -m kcenter -n 2 -t pooled.tch --shapelets pool.slp many.npy
+'
+
+test_that 'sc-views writes the same labels' '
+    same_bytes views.npy sc-views -t teacher.tch -m 900 chosen.npy
+    same_bytes pooled.npy sc-views -t pooled.tch --shapelets pool.slp -m 600 chosen.npy
+    same_bytes kept.npy sc-views -t teacher.tch -m 300 -v test.npy chosen.npy
+'
+
+test_that 'sc-experts writes the same trajectories' '
+    same_bytes experts.npy sc-experts -c 5 -e 2 train.npy
+'
+
+test_that 'a checkpoint of one number of ranks is continued by another and gives the same bytes' '
+    experts="sc-experts -c 6 -e 2 --checkpoint half.ckpt train.npy"
+    SHAPECOND_CLUSTER=none sc-experts -q -c 6 -e 2 train.npy -o whole.npy
+    SHAPECOND_CLUSTER=none killed half.ckpt $experts --threads 1 -o half.npy
+    test ! -e half.npy
+    launch 3 $experts --threads 1 -o half.npy
+    cmp whole.npy half.npy
+    test ! -e half.ckpt
+'
+
+if [ -z "${CLUSTER_LAUNCH-}" ]; then
+    test_that 'standard input goes to all ranks, and standard output comes from one' '
+        sc-strans --cluster=none pool.slp many.npy -o alone.npy
+        sc-strans --cluster=processes:3 pool.slp <many.npy >piped.npy
+        cmp alone.npy piped.npy
+        cat many.npy | sc-strans --cluster=processes:2 pool.slp - | cmp alone.npy -
+    '
+    test_that 'one message only, from rank 0, which names rank and host' '
+        host=$(uname -n)
+        for ranks in 2 3 8; do
+            fails 1 "sc-strans: rank 0 on $host: nothing.npy: No such file" \
+                sc-strans --cluster=processes:$ranks pool.slp nothing.npy
+            test "$(grep -c . .stderr)" = 1
+        done
+        fails 1 "is not one of: auto, none, mpi, processes:N" sc-strans --cluster=three pool.slp many.npy
+    '
+    test_that 'a full disk ends all ranks with a message and leaves nothing' '
+        fails 1 "rank 0 on $(uname -n): /dev/full" sc-strans --cluster=processes:3 pool.slp many.npy -o /dev/full
+        mkdir small
+        (
+            ulimit -f 8
+            fails 1 "rank 0 on $(uname -n): small/out.npy" \
+                sc-experts --cluster=processes:3 -c 3 -e 2 train.npy -o small/out.npy
+        )
+        test -z "$(ls -A small)"
+    '
+
+    # long_run: a search that takes minutes, in the background, in a folder of its own; $job is rank 0.
+    long_run() {
+        sc-gen two-patterns -n 3000 -o long.npy
+        rm -rf out && mkdir out
+        sc-shapelets --cluster=processes:3 --cluster-timeout=3 --threads 1 --window full --measure-all long.npy \
+            -o out/long.slp 2>said &
+        job=$!
+        waits=0
+        while [ "$(pgrep -P $job | wc -l)" -lt 2 ] && [ $waits -lt 200 ]; do
+            waits=$((waits + 1))
+            sleep 0.05
+        done
+        sleep 1
+        test "$(pgrep -P $job | wc -l)" = 2
+        ranks=$(pgrep -P $job)
+    }
+    # all_end SECONDS: in that time rank 0 fails, and no rank is left.
+    all_end() {
+        begun=$(date +%s)
+        status=0
+        wait $job || status=$?
+        test $(($(date +%s) - begun)) -le "$1"
+        for process in $ranks; do refute kill -0 $process 2>/dev/null; done
+        test -z "$(ls -A out)"
+    }
+    test_that 'a rank that is killed in the middle of the work ends the others within seconds' '
+        long_run
+        kill -9 $(echo $ranks | cut -d " " -f 2)
+        all_end 10
+        test $status = 1
+        grep "sc-shapelets: rank 2 on $(uname -n) was ended by signal 9" said
+        test "$(grep -c . said)" = 1
+    '
+    test_that 'a rank that stalls is given up after --cluster-timeout' '
+        long_run
+        kill -STOP $(echo $ranks | cut -d " " -f 1)
+        all_end 15
+        test $status = 1
+        grep "sc-shapelets: rank 1 on $(uname -n) has given no sign of life for 3 s" said
+        test "$(grep -c . said)" = 1
+    '
+    test_that 'when rank 0 is killed the others end, and one of them says so' '
+        long_run
+        kill -9 $job
+        wait $job || true
+        waits=0
+        while kill -0 $ranks 2>/dev/null && [ $waits -lt 100 ]; do
+            waits=$((waits + 1))
+            sleep 0.1
+        done
+        for process in $ranks; do refute kill -0 $process 2>/dev/null; done
+        grep "sc-shapelets: rank 0 on $(uname -n) has ended" said
+        test -z "$(ls -A out)"
+    '
+    test_that 'a run that is stopped as a whole and continued goes on' '
+        long_run
+        kill -STOP $job $ranks
+        sleep 5
+        kill -CONT $job $ranks
+        sleep 2
+        kill -0 $job
+        kill $job
+        wait $job || true
+        test -z "$(ls -A out)"
+    '
+fi
+
+finish
