@@ -16,6 +16,7 @@
 #ifndef SC_NN_PASS_H
 #define SC_NN_PASS_H
 
+#include "cluster/cluster.h"
 #include "nn/network.h"
 
 enum pass_flags {
@@ -27,6 +28,15 @@ enum pass_flags {
 struct error *pass_new(const struct network *network, size_t most_samples, unsigned flags,
                        struct pass **pass) MUST_CHECK;
 void pass_free(struct pass *pass);
+
+/* From now on the ranks of the cluster share the blocks of every batch: each runs the layers on its
+ * blocks, and they exchange the sums of batch normalisation, the logits and the gradients, which all
+ * ranks then have with the bytes of one process.  All must run the same passes.  Values of other
+ * tensors, the embedding among them, are there for a rank's own blocks only.  No effect on devices
+ * that take a batch as a whole and on networks with layers that do (mlp): each rank computes all. */
+void pass_share(struct pass *pass, struct cluster *cluster);
+/* The error that messages between ranks met, if any; results since then are worth nothing. */
+struct error *pass_failure(struct pass *pass) MUST_CHECK;
 
 /* The network, the largest batch, and the bytes that it holds. */
 const struct network *pass_network(const struct pass *pass);

@@ -138,6 +138,7 @@ static struct error *training_start(struct training *t, float *parameters, float
     if (t->validation)
         TRY(view_set(network, t->validation, &t->validation_view));
     TRY(pass_new(network, batch > held_out ? batch : held_out, PASS_BACKWARD, &t->pass));
+    pass_share(t->pass, t->options->cluster);
     TRY(optimiser_new(&t->options->optimiser, t->backend, network->parameter_count, &t->optimiser));
     TRY(optimiser_reserve(&t->optimiser, t->batches));
     t->order = calloc(t->set->count, sizeof *t->order);
@@ -332,6 +333,7 @@ static struct error *train_epoch(struct training *t, size_t epoch, double rate, 
             t->backend->repeat(&t->step);
         else
             train_step(t, t->set->count - first);
+        TRY(pass_failure(t->pass));
     }
     check_values(t);
     TRY(backend_fetch(t->backend, t->losses, t->device_losses,
@@ -390,7 +392,7 @@ static struct error *save_if_due(struct training *t, bool now)
 {
     size_t every = t->options->checkpoint_every;
 
-    if (!t->options->checkpoint ||
+    if (!t->options->checkpoint || cluster_rank(t->options->cluster) > 0 ||
         (!now && t->state.epoch % (every ? every : CHECKPOINT_EVERY) != 0))
         return NULL;
     return train_checkpoint_write(t->options->checkpoint, &t->state);
@@ -433,6 +435,7 @@ static struct error *run_epoch(struct training *t)
         TRY(network_evaluate(t->pass, &options->loss, t->parameters, t->buffers,
                              &t->validation_view, &epoch.validation_loss,
                              &epoch.validation_accuracy));
+    TRY(pass_failure(t->pass));
     t->state.epoch++;
     keep_best(t, &epoch);
     epoch.best_epoch = t->state.best.best_epoch;
@@ -465,10 +468,13 @@ static struct error *run(struct training *t, struct train_result *result)
 {
     bool found = false;
 
-    if (t->options->checkpoint) {
+    if (t->options->checkpoint && cluster_rank(t->options->cluster) == 0) {
         TRY(take_fingerprint(t));
         TRY(train_checkpoint_read(t->options->checkpoint, &t->state, &found));
     }
+    TRY(cluster_broadcast(t->options->cluster, &found, sizeof found));
+    if (found)
+        TRY(train_checkpoint_share(t->options->cluster, &t->state));
     while (!is_over(t))
         TRY(run_epoch(t));
     *result = t->state.best;

@@ -3,6 +3,7 @@
 #define SC_NN_TRAIN_CHECKPOINT_H
 
 #include "base/digest.h"
+#include "cluster/cluster.h"
 #include "nn/network.h"
 #include "nn/optimiser.h"
 #include "nn/train.h"
@@ -24,5 +25,9 @@ struct error *train_checkpoint_write(const char *path,
 /* Fills the state if there is such a file (*found).  One of another run is an error. */
 struct error *train_checkpoint_read(const char *path, struct train_checkpoint *state,
                                     bool *found) MUST_CHECK;
+
+/* The state that rank 0 has read to all ranks. */
+struct error *train_checkpoint_share(struct cluster *cluster,
+                                     struct train_checkpoint *state) MUST_CHECK;
 
 #endif
