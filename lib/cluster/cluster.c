@@ -39,6 +39,8 @@ struct cluster {
     struct cluster_options options;
     char (*hosts)[HOST]; /* (size,) */
     struct cluster_traffic traffic;
+    bool is_lost; /* a rank has ended: no more messages */
+    size_t lost_rank;
 
     pthread_t watch;
     bool watching;
@@ -195,41 +197,50 @@ static struct error *start_watch(struct cluster *cluster)
 /* ---- Messages ---- */
 
 /* The watch thread may know why, and ends the process then. */
-static struct error *lost(const struct cluster *cluster, size_t rank)
+static void lose(struct cluster *cluster, size_t rank)
 {
     for (int i = 0; i < KNOWN || atomic_load(&cluster->failed); i += SLICE)
         sleep_milliseconds(SLICE);
-    return error_make("rank %zu on %s has ended", rank, cluster_host(cluster, rank));
+    cluster->is_lost = true;
+    cluster->lost_rank = rank;
+}
+
+struct error *cluster_check(const struct cluster *cluster)
+{
+    if (!cluster || !cluster->is_lost)
+        return NULL;
+    return error_make("rank %zu on %s has ended", cluster->lost_rank,
+                      cluster_host(cluster, cluster->lost_rank));
 }
 
 static struct error *send_to(struct cluster *cluster, size_t to, const void *bytes, size_t size)
 {
     const struct cluster_transport *transport = &cluster->transport;
 
-    for (size_t at = 0; at < size;) {
+    for (size_t at = 0; at < size && !cluster->is_lost;) {
         size_t some = size_min(size - at, MESSAGE_BYTES);
 
         if (!transport->send(transport->state, to, (const char *)bytes + at, some))
-            return lost(cluster, to);
+            lose(cluster, to);
         cluster->traffic.messages++;
         cluster->traffic.bytes += some;
         at += some;
     }
-    return NULL;
+    return cluster_check(cluster);
 }
 
 static struct error *receive_from(struct cluster *cluster, size_t from, void *bytes, size_t size)
 {
     const struct cluster_transport *transport = &cluster->transport;
 
-    for (size_t at = 0; at < size;) {
+    for (size_t at = 0; at < size && !cluster->is_lost;) {
         size_t some = size_min(size - at, MESSAGE_BYTES);
 
         if (!transport->receive(transport->state, from, (char *)bytes + at, some))
-            return lost(cluster, from);
+            lose(cluster, from);
         at += some;
     }
-    return NULL;
+    return cluster_check(cluster);
 }
 
 /* ---- Operations ---- */
@@ -388,7 +399,7 @@ static struct error *open_transport(const struct cluster_options *options,
 {
     static const char processes[] = "processes:";
     const char *where = options->where;
-    size_t launched = mpi_launched();
+    size_t launched = cluster_launched();
 
     *transport = (struct cluster_transport){.size = 1};
     if (strcmp(where, "none") == 0 || (strcmp(where, "auto") == 0 && launched < 2))

@@ -35,6 +35,10 @@ struct cluster_options {
 
 enum { CLUSTER_MOST_PROCESSES = 16 }; /* of processes:N */
 
+/* How many processes mpirun or srun has started together with this one, by what they left in the
+ * environment; 0: none has. */
+size_t cluster_launched(void);
+
 /* Returns in every rank.  *cluster is NULL for a single process.  Ranks whose results could differ,
  * by version, compiler or instruction set (computed_by.h), are refused. */
 struct error *cluster_open(const struct cluster_options *options,
@@ -96,6 +100,10 @@ struct error *cluster_reduce(struct cluster *cluster, void *sum, size_t count, s
 struct error *cluster_merge(struct cluster *cluster, void *bytes, size_t size,
                             void (*merge)(void *context, void *into, const void *from),
                             void *context) MUST_CHECK;
+
+/* The error of an operation of before, for callers in the middle of work that cannot pass one on:
+ * after the first, all later operations fail at once, and their results are worth nothing. */
+struct error *cluster_check(const struct cluster *cluster) MUST_CHECK;
 
 /* An error in every rank that has another text than rank 0: the digest of an input for example.
  * `what` is for the message: "train.npy". */

@@ -8,8 +8,6 @@
 /* Forks count - 1 processes; returns in all of them. */
 struct error *processes_open(size_t count, struct cluster_transport *transport) MUST_CHECK;
 
-/* How many processes a launcher has started by what the environment says; 0: no launcher. */
-size_t mpi_launched(void);
 struct error *mpi_open(struct cluster_transport *transport) MUST_CHECK;
 
 #endif

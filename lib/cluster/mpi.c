@@ -9,6 +9,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "cluster/cluster.h"
 #include "cluster/cluster_internal.h"
 
 static size_t number_in(const char *variable)
@@ -23,7 +24,7 @@ static bool is_openmpi(void)
     return getenv("OMPI_COMM_WORLD_SIZE") || getenv("PMIX_RANK");
 }
 
-size_t mpi_launched(void)
+size_t cluster_launched(void)
 {
     /* Open MPI's mpirun; MPICH's and srun --mpi=pmi2; srun. */
     static const char *const sizes[] = {"OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "SLURM_STEP_NUM_TASKS"};

@@ -162,7 +162,6 @@ struct pass {
     size_t blocks, block_samples;  /* for this batch */
     size_t first_block, end_block; /* those of this rank */
     struct cluster *cluster;       /* that shares them, or NULL */
-    struct error *failure;         /* of its messages */
     size_t chunk;                  /* samples that stay in the cache together */
 
     float *arena;

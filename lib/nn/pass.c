@@ -228,7 +228,6 @@ void pass_free(struct pass *pass)
         free(pass->states[i]);
     free(pass->states);
     free(pass->steps);
-    error_free(pass->failure);
     free(pass);
 }
 
@@ -419,22 +418,14 @@ void pass_share(struct pass *pass, struct cluster *cluster)
     pass->cluster = at_once ? NULL : cluster;
 }
 
-struct error *pass_failure(struct pass *pass)
-{
-    struct error *failure = pass->failure;
-
-    pass->failure = NULL;
-    return failure;
-}
-
 /* items[count], of which each rank has those of its blocks. */
-static void share_items(struct pass *pass, void *items, size_t count, size_t size, size_t grain)
+static void share_items(const struct pass *pass, void *items, size_t count, size_t size,
+                        size_t grain)
 {
-    if (pass->cluster && !pass->failure)
-        pass->failure = cluster_share(pass->cluster, items, count, size, grain);
+    error_free(cluster_share(pass->cluster, items, count, size, grain));
 }
 
-static void share_samples(struct pass *pass, float *values, size_t floats)
+static void share_samples(const struct pass *pass, float *values, size_t floats)
 {
     share_items(pass, values, pass->forward.count, floats * sizeof *values, pass->block_samples);
 }
@@ -472,13 +463,13 @@ static void reduce_gradients(struct pass *pass)
 
     if (!pass->cluster)
         pass->backend->reduce_blocks(pass->blocks, floats, pass->partial);
-    else if (!pass->failure)
-        pass->failure = cluster_reduce(pass->cluster, pass->partial, floats, sizeof *pass->partial,
-                                       add_own_blocks, pass);
+    else
+        error_free(cluster_reduce(pass->cluster, pass->partial, floats, sizeof *pass->partial,
+                                  add_own_blocks, pass));
 }
 
 /* What callers get of a phase for each sample. */
-static void share_results(struct pass *pass, enum phase phase)
+static void share_results(const struct pass *pass, enum phase phase)
 {
     const struct architecture *a = &pass->network->architecture;
     const struct tensor_memory *logits = &pass->tensors[pass->network->logits_tensor];
@@ -553,9 +544,12 @@ const float *pass_forward(struct pass *pass, const struct forward *forward)
     return pass->tensors[pass->network->logits_tensor].value;
 }
 
-const float *pass_embedding(const struct pass *pass)
+const float *pass_embedding(struct pass *pass)
 {
-    return pass->tensors[pass->network->embedding_tensor].value;
+    float *embedding = pass->tensors[pass->network->embedding_tensor].value;
+
+    share_samples(pass, embedding, pass->network->embedding);
+    return embedding;
 }
 
 void pass_match(struct pass *pass, const struct matching *matching, double *sum)

@@ -154,6 +154,7 @@ static struct error *training_start(struct training *t, float *parameters, float
     copy_values(t, network->parameter_count, parameters, t->parameters);
     copy_values(t, network->buffer_count, buffers, t->buffers);
     t->state.network = network;
+    t->state.cluster = t->options->cluster;
     t->state.best = (struct train_result){.validation_loss = NAN, .validation_accuracy = NAN};
     t->state.parameters = t->parameters;
     t->state.buffers = t->buffers;
@@ -333,7 +334,7 @@ static struct error *train_epoch(struct training *t, size_t epoch, double rate, 
             t->backend->repeat(&t->step);
         else
             train_step(t, t->set->count - first);
-        TRY(pass_failure(t->pass));
+        TRY(cluster_check(t->options->cluster));
     }
     check_values(t);
     TRY(backend_fetch(t->backend, t->losses, t->device_losses,
@@ -392,7 +393,7 @@ static struct error *save_if_due(struct training *t, bool now)
 {
     size_t every = t->options->checkpoint_every;
 
-    if (!t->options->checkpoint || cluster_rank(t->options->cluster) > 0 ||
+    if (!t->options->checkpoint ||
         (!now && t->state.epoch % (every ? every : CHECKPOINT_EVERY) != 0))
         return NULL;
     return train_checkpoint_write(t->options->checkpoint, &t->state);
@@ -435,7 +436,7 @@ static struct error *run_epoch(struct training *t)
         TRY(network_evaluate(t->pass, &options->loss, t->parameters, t->buffers,
                              &t->validation_view, &epoch.validation_loss,
                              &epoch.validation_accuracy));
-    TRY(pass_failure(t->pass));
+    TRY(cluster_check(options->cluster));
     t->state.epoch++;
     keep_best(t, &epoch);
     epoch.best_epoch = t->state.best.best_epoch;
@@ -468,13 +469,10 @@ static struct error *run(struct training *t, struct train_result *result)
 {
     bool found = false;
 
-    if (t->options->checkpoint && cluster_rank(t->options->cluster) == 0) {
+    if (t->options->checkpoint) {
         TRY(take_fingerprint(t));
         TRY(train_checkpoint_read(t->options->checkpoint, &t->state, &found));
     }
-    TRY(cluster_broadcast(t->options->cluster, &found, sizeof found));
-    if (found)
-        TRY(train_checkpoint_share(t->options->cluster, &t->state));
     while (!is_over(t))
         TRY(run_epoch(t));
     *result = t->state.best;

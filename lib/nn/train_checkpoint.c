@@ -1,9 +1,7 @@
 #include "nn/train_checkpoint.h"
 
 #include <stdio.h>
-#include <stdlib.h>
 
-#include "nn/backend_memory.h"
 #include "nn/checkpoint.h"
 
 /* The arrays in the order of the file. */
@@ -14,7 +12,8 @@ static struct checkpoint checkpoint_of(const struct train_checkpoint *state,
     struct checkpoint checkpoint = {.kind = "training",
                                     .network = text,
                                     .fingerprint = state->fingerprint,
-                                    .backend = state->network->backend};
+                                    .backend = state->network->backend,
+                                    .cluster = state->cluster};
 
     architecture_print(&state->network->architecture, text);
     checkpoint_add(&checkpoint, "parameters", state->parameters, parameters);
@@ -51,36 +50,4 @@ struct error *train_checkpoint_read(const char *path, struct train_checkpoint *s
                          &best->validation_loss, &best->validation_accuracy) != 6)
         return checkpoint_strange(path, &checkpoint);
     return NULL;
-}
-
-static struct error *share_array(struct cluster *cluster, const struct backend *backend,
-                                 const struct checkpoint_array *array)
-{
-    size_t bytes = array->count * sizeof *array->values;
-    float *host = malloc(bytes ? bytes : 1);
-    struct error *error;
-
-    if (!host)
-        return error_memory("a checkpoint");
-    error = backend_fetch(backend, host, array->values, bytes);
-    if (!error)
-        error = cluster_broadcast(cluster, host, bytes);
-    if (!error)
-        backend->upload(array->values, host, bytes);
-    free(host);
-    return error;
-}
-
-struct error *train_checkpoint_share(struct cluster *cluster, struct train_checkpoint *state)
-{
-    char text[ARCHITECTURE_TEXT];
-    struct checkpoint checkpoint = checkpoint_of(state, text);
-
-    if (!cluster)
-        return NULL;
-    for (size_t i = 0; i < checkpoint.count; i++)
-        TRY(share_array(cluster, checkpoint.backend, &checkpoint.arrays[i]));
-    TRY(cluster_broadcast(cluster, &state->epoch, sizeof state->epoch));
-    TRY(cluster_broadcast(cluster, &state->best, sizeof state->best));
-    return cluster_broadcast(cluster, &state->optimiser->steps, sizeof state->optimiser->steps);
 }

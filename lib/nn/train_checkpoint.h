@@ -10,6 +10,7 @@
 
 struct train_checkpoint {
     const struct network *network;
+    struct cluster *cluster;       /* rank 0 reads and writes */
     char fingerprint[DIGEST_TEXT]; /* of everything that the result depends on */
     size_t epoch;                  /* finished */
     struct train_result best;      /* so far */
@@ -25,9 +26,5 @@ struct error *train_checkpoint_write(const char *path,
 /* Fills the state if there is such a file (*found).  One of another run is an error. */
 struct error *train_checkpoint_read(const char *path, struct train_checkpoint *state,
                                     bool *found) MUST_CHECK;
-
-/* The state that rank 0 has read to all ranks. */
-struct error *train_checkpoint_share(struct cluster *cluster,
-                                     struct train_checkpoint *state) MUST_CHECK;
 
 #endif

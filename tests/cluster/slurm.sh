@@ -93,6 +93,11 @@ test_that 'the job script of shapecond-cluster(7) runs, and its results are thos
     sc-eval -q --seeds 3 --steps 200 tiny.npy test.npy -o one.tsv
     cmp scores.tsv one.tsv
 '
+test_that 'without srun a program in a job is one process' '
+    printf "#!/bin/sh\nsc-strans -q pool.slp train.npy -o plain.npy\n" >plain.sh
+    sbatch --wait --ntasks=3 --output=plain.log plain.sh || { cat plain.log; exit 1; }
+    cmp features.npy plain.npy
+'
 test_that 'the tasks of srun are ranks' '
     srun -n3 --mpi=pmi2 sc-shapelets -k 10 train.npy -o three.slp 2>said
     cat said

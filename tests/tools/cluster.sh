@@ -19,7 +19,7 @@ same_bytes() {
     for ranks in $CLUSTER_RANKS; do
         rm -f again
         case $ranks in 2) threads=3 ;; 3) threads=2 ;; *) threads=1 ;; esac
-        launch "$ranks" "$@" --threads $threads -o again 2>said
+        launch "$ranks" "$@" --threads "$threads" -o again 2>said
         cmp "$output" again
         grep -q "$ranks ranks sent [1-9]" said
     done
@@ -75,6 +75,16 @@ test_that 'sc-experts writes the same trajectories' '
     same_bytes experts.npy sc-experts -c 5 -e 2 train.npy
 '
 
+test_that 'sc-match moves the series in the same way, by each method' '
+    sc-experts -q --cluster none --two-tower -c 2 -e 2 train.npy -o towers.npy
+    for method in dc dsa dm; do
+        CLUSTER_RANKS="2 8" same_bytes m.npy sc-match -m $method -n 2 --steps 2 train.npy
+    done
+    CLUSTER_RANKS=3 same_bytes m.npy sc-match -m mtt -x experts.npy -n 2 --steps 2 --expert-epochs 1 train.npy
+    CLUSTER_RANKS=3 same_bytes m.npy sc-match -m condtsc -x towers.npy -n 2 --steps 2 --expert-epochs 1 train.npy
+    same_bytes m.npy sc-match -m unroll -n 2 --steps 2 --from chosen.npy --shapelets pool.slp train.npy
+'
+
 test_that 'a checkpoint of one number of ranks is continued by another and gives the same bytes' '
     experts="sc-experts -c 6 -e 2 --checkpoint half.ckpt train.npy"
     SHAPECOND_CLUSTER=none sc-experts -q -c 6 -e 2 train.npy -o whole.npy
@@ -90,6 +100,19 @@ test_that 'a checkpoint of one number of ranks is continued by another and gives
     launch 3 $teacher --threads 1 -o half.tch
     cmp whole.tch half.tch
     test ! -e half.ckpt
+    match="sc-match -m dc -n 2 --steps 60 --checkpoint half.ckpt --checkpoint-every 1 train.npy"
+    SHAPECOND_CLUSTER=none sc-match -q -m dc -n 2 --steps 60 train.npy -o whole.npy
+    SHAPECOND_CLUSTER=none killed half.ckpt $match -o half.npy
+    launch 3 $match --threads 1 -o half.npy
+    cmp whole.npy half.npy
+'
+
+test_that 'a program for one process refuses to be several' '
+    for variable in OMPI_COMM_WORLD_SIZE PMI_SIZE SLURM_STEP_NUM_TASKS; do
+        fails 1 "was started as 4 processes, but is a program for one" env $variable=4 sc-prune train.npy -o pruned.npy
+        test ! -e pruned.npy
+    done
+    env PMI_SIZE=1 sc-prune -q train.npy -o pruned.npy
 '
 
 if [ -z "${CLUSTER_LAUNCH-}" ]; then
@@ -127,21 +150,21 @@ if [ -z "${CLUSTER_LAUNCH-}" ]; then
             -o out/long.slp 2>said &
         job=$!
         waits=0
-        while [ "$(pgrep -P $job | wc -l)" -lt 2 ] && [ $waits -lt 200 ]; do
+        while [ "$(pgrep -P "$job" | wc -l)" -lt 2 ] && [ "$waits" -lt 200 ]; do
             waits=$((waits + 1))
             sleep 0.05
         done
         sleep 1
-        test "$(pgrep -P $job | wc -l)" = 2
-        ranks=$(pgrep -P $job)
+        test "$(pgrep -P "$job" | wc -l)" = 2
+        ranks=$(pgrep -P "$job")
     }
     # all_end SECONDS: in that time rank 0 fails, and no rank is left.
     all_end() {
         begun=$(date +%s)
         status=0
-        wait $job || status=$?
+        wait "$job" || status=$?
         test $(($(date +%s) - begun)) -le "$1"
-        for process in $ranks; do refute kill -0 $process 2>/dev/null; done
+        for process in $ranks; do refute kill -0 "$process" 2>/dev/null; done
         test -z "$(ls -A out)"
     }
     test_that 'a rank that is killed in the middle of the work ends the others within seconds' '
@@ -169,7 +192,7 @@ if [ -z "${CLUSTER_LAUNCH-}" ]; then
             waits=$((waits + 1))
             sleep 0.1
         done
-        for process in $ranks; do refute kill -0 $process 2>/dev/null; done
+        for process in $ranks; do refute kill -0 "$process" 2>/dev/null; done
         grep "sc-shapelets: rank 0 on $(uname -n) has ended" said
         test -z "$(ls -A out)"
     '

@@ -13,6 +13,7 @@
 #include "base/computed_by.h"
 #include "base/parallel.h"
 #include "base/text.h"
+#include "cluster/cluster.h"
 #include "common/claims.h"
 #include "common/help.h"
 #include "common/process.h"
@@ -429,6 +430,18 @@ static void threads_of_environment(struct cli_common *common)
         parse_size(&option, text, &common->threads);
 }
 
+/* Several copies of a program that knows nothing of ranks would all write the same files. */
+static void check_alone(void)
+{
+    const char *given = getenv("SHAPECOND_CLUSTER");
+
+    if (cluster_launched() > 1 && !find_in(current->options, 0, "cluster", strlen("cluster")) &&
+        !(given && strcmp(given, "none") == 0))
+        cli_check(error_make("was started as %zu processes, but is a program for one: start it "
+                             "once (shapecond-cluster(7))",
+                             cluster_launched()));
+}
+
 void cli_parse(int argc, char **argv, const struct cli_program *program, void *options)
 {
     struct cli_common *common = options;
@@ -458,6 +471,7 @@ void cli_parse(int argc, char **argv, const struct cli_program *program, void *o
     if (common->file_count > program->most_files)
         cli_usage("one argument too many: '%s'", common->files[program->most_files]);
     check_files(common);
+    check_alone();
     claim_files(common, options);
     quiet = common->quiet;
     parallel_set_threads((unsigned)common->threads);
