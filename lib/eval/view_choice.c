@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/size.h"
 #include "eval/student.h"
 
 enum { BATCH = 64, MOST_EPOCHS = 100, TEMPERATURE = 4 };
@@ -72,9 +73,11 @@ static struct error *try_student(const struct examples *training, const struct e
     return NULL;
 }
 
+/* Students first to end - 1 of this recipe. */
 static struct error *try_recipe(const struct labeller *labeller, const char *name,
                                 const struct dataset *dataset, const struct examples *validation,
-                                const struct view_choice_options *options, struct view_trial *trial)
+                                const struct view_choice_options *options, size_t first, size_t end,
+                                struct view_trial *trial)
 {
     struct feature_source none = {NULL};
     struct dataset set;
@@ -83,7 +86,7 @@ static struct error *try_recipe(const struct labeller *labeller, const char *nam
 
     TRY(make_training_set(labeller, name, dataset, &trial->recipe, options->views, &set));
     TRY(examples_make(name, &set, &none, &training));
-    for (size_t i = 0; !error && i < VIEW_STUDENTS; i++)
+    for (size_t i = first; !error && i < end; i++)
         error = try_student(&training, validation, endings[i], options, &trial->accuracy[i]);
     examples_free(&training);
     return error;
@@ -94,15 +97,31 @@ struct error *view_choose(const struct labeller *labeller, const char *name,
                           const struct view_choice_options *options, void (*progress)(size_t done),
                           struct view_trial *trials, size_t *best)
 {
-    *best = 0;
+    struct labeller own = *labeller; /* each rank labels what its students need */
+    double accuracy[VIEW_PRESETS][VIEW_STUDENTS] = {{0}};
+    size_t first, end;
+
+    own.cluster = NULL;
+    cluster_part(labeller->cluster, VIEW_PRESETS * VIEW_STUDENTS, 1, &first, &end);
     for (size_t i = 0; i < VIEW_PRESETS; i++) {
+        size_t before = i * VIEW_STUDENTS, from = size_max(first, before) - before;
+        size_t to = size_max(size_min(end, before + VIEW_STUDENTS), before) - before;
+
         trials[i] = (struct view_trial){view_presets[i].name, view_presets[i].recipe, {0}};
         trials[i].recipe.seed = options->seed;
-        TRY(try_recipe(labeller, name, dataset, validation, options, &trials[i]));
-        if (view_trial_score(&trials[i]) > view_trial_score(&trials[*best]))
-            *best = i;
+        if (from < to)
+            TRY(try_recipe(&own, name, dataset, validation, options, from, to, &trials[i]));
+        memcpy(accuracy[i], trials[i].accuracy, sizeof accuracy[i]);
         if (progress)
             progress(i + 1);
+    }
+    TRY(cluster_share(labeller->cluster, accuracy, VIEW_PRESETS * VIEW_STUDENTS, sizeof(double),
+                      1));
+    *best = 0;
+    for (size_t i = 0; i < VIEW_PRESETS; i++) {
+        memcpy(trials[i].accuracy, accuracy[i], sizeof accuracy[i]);
+        if (view_trial_score(&trials[i]) > view_trial_score(&trials[*best]))
+            *best = i;
     }
     return NULL;
 }

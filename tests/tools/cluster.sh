@@ -32,9 +32,9 @@ sc-gen cbf -n 30 --seed 4 -o cbf.npy
 
 test_that 'sc-shapelets finds the same pool with any number of ranks' '
     same_bytes pool.slp sc-shapelets -k 6 --select diverse train.npy
-    same_bytes top.slp sc-shapelets -k 5 --select top train.npy
-    same_bytes class.slp sc-shapelets -k 5 --select class --gain one --raw train.npy
-    same_bytes few.slp sc-shapelets -k 100000 --step 40 --lengths 60 --select top cbf.npy
+    CLUSTER_RANKS=3 same_bytes top.slp sc-shapelets -k 5 --select top train.npy
+    CLUSTER_RANKS=2 same_bytes class.slp sc-shapelets -k 5 --select class --gain one --raw train.npy
+    CLUSTER_RANKS=8 same_bytes few.slp sc-shapelets -k 100000 --step 40 --lengths 60 --select top cbf.npy
 '
 
 test_that 'sc-strans writes the same features' '
@@ -43,7 +43,7 @@ test_that 'sc-strans writes the same features' '
 
 test_that 'sc-eval writes the same scores, with fewer students than ranks, too' '
     same_bytes scores.tsv sc-eval --seeds 5 --steps 20 --confusion train.npy test.npy
-    same_bytes one.tsv sc-eval --seeds 1 --steps 10 --shapelets pool.slp train.npy test.npy
+    CLUSTER_RANKS=2 same_bytes one.tsv sc-eval --seeds 1 --steps 10 --shapelets pool.slp train.npy test.npy
 '
 
 sc-teacher -q --cluster none --steps 20 train.npy -o teacher.tch
@@ -54,7 +54,7 @@ test_that 'sc-teacher trains the same network, of each kind' '
     for network in "cnn depth=1 norm=layer pool=max" "cnn depth=1 norm=instance" "fcn" "inception depth=1" gru tcn transformer mlp; do
         CLUSTER_RANKS=3 same_bytes t.tch sc-teacher --steps 2 -b 33 -v test.npy -n "$network" train.npy
     done
-    same_bytes t.tch sc-teacher --steps 6 --shapelets pool.slp --optimiser sgd train.npy
+    CLUSTER_RANKS=2 same_bytes t.tch sc-teacher --steps 6 --shapelets pool.slp --optimiser sgd train.npy
     SHAPECOND_CLUSTER=none sc-teacher -q -b 7 --steps 30 -v test.npy --log one.log train.npy -o t.tch
     launch 3 sc-teacher -b 7 --steps 30 -v test.npy --log three.log train.npy -o t3.tch
     cmp one.log three.log
@@ -62,13 +62,13 @@ test_that 'sc-teacher trains the same network, of each kind' '
 
 test_that 'sc-select chooses the same series by the embeddings of a teacher' '
     same_bytes chosen.npy sc-select -m herding -n 2 -t teacher.tch --soft many.npy
-    same_bytes centres.npy sc-select -m kcenter -n 2 -t pooled.tch --shapelets pool.slp many.npy
+    CLUSTER_RANKS=3 same_bytes centres.npy sc-select -m kcenter -n 2 -t pooled.tch --shapelets pool.slp many.npy
 '
 
 test_that 'sc-views writes the same labels' '
     same_bytes views.npy sc-views -t teacher.tch -m 900 chosen.npy
-    same_bytes pooled.npy sc-views -t pooled.tch --shapelets pool.slp -m 600 chosen.npy
-    same_bytes kept.npy sc-views -t teacher.tch -m 300 -v test.npy chosen.npy
+    CLUSTER_RANKS=3 same_bytes pooled.npy sc-views -t pooled.tch --shapelets pool.slp -m 600 chosen.npy
+    CLUSTER_RANKS="3 8" same_bytes kept.npy sc-views -t teacher.tch -m 50 -v test.npy chosen.npy
 '
 
 test_that 'sc-experts writes the same trajectories' '
@@ -78,11 +78,11 @@ test_that 'sc-experts writes the same trajectories' '
 test_that 'sc-match moves the series in the same way, by each method' '
     sc-experts -q --cluster none --two-tower -c 2 -e 2 train.npy -o towers.npy
     for method in dc dsa dm; do
-        CLUSTER_RANKS="2 8" same_bytes m.npy sc-match -m $method -n 2 --steps 2 train.npy
+        CLUSTER_RANKS="8" same_bytes m.npy sc-match -m $method -n 2 --steps 2 train.npy
     done
-    CLUSTER_RANKS=3 same_bytes m.npy sc-match -m mtt -x experts.npy -n 2 --steps 2 --expert-epochs 1 train.npy
-    CLUSTER_RANKS=3 same_bytes m.npy sc-match -m condtsc -x towers.npy -n 2 --steps 2 --expert-epochs 1 train.npy
-    same_bytes m.npy sc-match -m unroll -n 2 --steps 2 --from chosen.npy --shapelets pool.slp train.npy
+    CLUSTER_RANKS=3 same_bytes m.npy sc-match -m mtt -x experts.npy -n 2 --steps 2 --student-steps 5 --expert-epochs 1 train.npy
+    CLUSTER_RANKS=3 same_bytes m.npy sc-match -m condtsc -x towers.npy -n 2 --steps 2 --student-steps 5 --expert-epochs 1 train.npy
+    CLUSTER_RANKS="2 3" same_bytes m.npy sc-match -m unroll -n 2 --steps 2 --student-steps 40 --unroll-steps 5 --from chosen.npy --shapelets pool.slp train.npy
 '
 
 test_that 'a checkpoint of one number of ranks is continued by another and gives the same bytes' '
