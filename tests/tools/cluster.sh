@@ -142,6 +142,10 @@ if [ -z "${CLUSTER_LAUNCH-}" ]; then
         test -z "$(ls -A small)"
     '
 
+    # children_of PROCESS, in order.
+    children_of() {
+        awk -v parent="$1" '{ sub(/\(.*\) /, ""); if ($3 == parent) print $1 }' /proc/[0-9]*/stat 2>/dev/null | sort -n
+    }
     # long_run: a search that takes minutes, in the background, in a folder of its own; $job is rank 0.
     long_run() {
         sc-gen two-patterns -n 3000 -o long.npy
@@ -150,13 +154,13 @@ if [ -z "${CLUSTER_LAUNCH-}" ]; then
             -o out/long.slp 2>said &
         job=$!
         waits=0
-        while [ "$(pgrep -P "$job" | wc -l)" -lt 2 ] && [ "$waits" -lt 200 ]; do
+        while [ "$(children_of "$job" | wc -l)" -lt 2 ] && [ "$waits" -lt 200 ]; do
             waits=$((waits + 1))
             sleep 0.05
         done
         sleep 1
-        test "$(pgrep -P "$job" | wc -l)" = 2
-        ranks=$(pgrep -P "$job")
+        test "$(children_of "$job" | wc -l)" = 2
+        ranks=$(children_of "$job")
     }
     # all_end SECONDS: in that time rank 0 fails, and no rank is left.
     all_end() {
