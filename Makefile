@@ -20,6 +20,8 @@
 #   make check-environments all tests with signals ignored, other locales, umasks, time zones ...
 #   make check-bare         make demo and make check in minimal roots of BARE_DEBIANS='bookworm trixie'
 #   make check-arm64        the unit tests of a cross build under qemu
+#   make check-mpi          programs under Open MPI's and MPICH's mpirun, on hosts that are network namespaces
+#   make check-slurm        the job script of shapecond-cluster(7) with a slurmctld and a slurmd of its own
 #   make check-cuda         the plug-in against the processor, on a GPU          make bench-cuda
 #   make coverage           all tests with gcov: the lines that they reach
 #   make fuzz               libFuzzer, FUZZ_SECONDS in total or FUZZ_EACH per target; FUZZ_TARGETS='fuzz_npy ...'
@@ -28,7 +30,7 @@
 #   make check-dist         that it is, and that it builds and passes its tests (TESTS as above)
 #
 # Settings: V=1 shows the commands.  CUDA=0: never the plug-in for GPUs; CUDA=1: fail where it cannot
-# be built.  CC, CFLAGS, CPPFLAGS, LDFLAGS; BUILD=build.  Debian packages that a target needs are
+# be built.  MPI='openmpi mpich': the plug-ins for these, MPI= for none.  CC, CFLAGS, CPPFLAGS, LDFLAGS; BUILD=build.  Debian packages that a target needs are
 # installed when run as root (or where sudo asks for no password); else the command to do so is
 # printed.  PACKAGES= does not look for them.
 
@@ -119,6 +121,22 @@ INTERFACE = $(eval INTERFACE := $(shell cat $$($(CC) -MM -I. -Ilib lib/device/de
               sed 's/^[^:]*://;s/\\$$//') | cksum | cut -d' ' -f1))$(INTERFACE)
 PLUGIN_FLAGS = -DSHAPECOND_INTERFACE='"$(VERSION)-$(INTERFACE)"'
 
+# ---- Plug-ins for MPI (shapecond-cluster(7)): for each compiler of an MPI that is found ----
+
+MPI_KINDS := openmpi mpich
+MPICC_openmpi ?= $(firstword $(wildcard $(addsuffix /mpicc.openmpi,$(subst :, ,$(PATH)))))
+MPICC_mpich ?= $(firstword $(wildcard $(addsuffix /mpicc.mpich,$(subst :, ,$(PATH)))))
+# Where there is only one it has no ending.
+ifeq ($(MPICC_openmpi)$(MPICC_mpich),)
+MPICC ?= $(firstword $(wildcard $(addsuffix /mpicc,$(subst :, ,$(PATH)))))
+ifneq ($(MPICC),)
+MPICC_$(if $(shell $(MPICC) --showme:version 2>/dev/null),openmpi,mpich) := $(MPICC)
+endif
+endif
+MPI ?= $(foreach kind,$(MPI_KINDS),$(if $(MPICC_$(kind)),$(kind)))
+MPI_SO := $(MPI:%=$(BUILD)/lib/libshapecond-%.so)
+MPI_OTHERS := $(filter-out $(MPI_SO),$(MPI_KINDS:%=$(BUILD)/lib/libshapecond-%.so))
+
 # The same sources against a fake CUDA that runs on the processor (tests only).  Kernels say themselves which
 # products are fused with sums.
 FAKE_SOURCES := $(wildcard tests/fake_cuda/*.cpp)
@@ -149,12 +167,12 @@ endif
 .DELETE_ON_ERROR:
 .SECONDARY:
 
-all: $(TOOLS) $(NPY_LIB) $(NPY_SO) $(if $(filter 1,$(CUDA)),$(CUDA_SO),no-plug-in)
+all: $(TOOLS) $(NPY_LIB) $(NPY_SO) $(if $(filter 1,$(CUDA)),$(CUDA_SO),no-plug-in) $(MPI_SO)
 
 # One that was built before would not be kept up to date.
 .PHONY: no-plug-in
 no-plug-in:
-	@rm -f $(CUDA_SO)
+	@rm -f $(CUDA_SO) $(MPI_OTHERS)
 
 help:
 	@sed -n '/^#/!q; s/^# \{0,1\}//p' Makefile
@@ -168,6 +186,8 @@ PACKAGES_lint := clang-format cppcheck shellcheck
 PACKAGES_environments := locales
 PACKAGES_bare := mmdebstrap
 PACKAGES_deb := dpkg-dev lintian
+PACKAGES_mpi := libmpich-dev libopenmpi-dev mpich openmpi-bin
+PACKAGES_slurm := munge slurm-client slurmctld slurmd
 PACKAGES_arm64 := g++-aarch64-linux-gnu gcc-aarch64-linux-gnu mmdebstrap qemu-user
 
 # The lists that a goal needs.  Goals not named here: build, and check if they run or make tests.
@@ -179,6 +199,8 @@ LISTS_check-environments := build check environments
 LISTS_check-bare := bare
 LISTS_deb := build deb
 LISTS_bare-roots := bare
+LISTS_check-mpi := build check mpi
+LISTS_check-slurm := build check mpi slurm
 LISTS_check-arm64 := arm64
 LISTS_help := none
 LISTS_dist := none
@@ -267,6 +289,11 @@ $(CUDA_SO): $(patsubst cuda/%.cu,$(BUILD)/obj/cuda/%.o,$(CUDA_SOURCES))
 	$(say) LD $@
 	@mkdir -p $(@D)
 	$(run)$(NVCC) -shared -o $@ $^ -Xlinker -soname,$(@F),-z,defs,-rpath,$(CUDA_HOME)/lib64 -lcudnn -lcublas -ldl
+
+$(MPI_SO): $(BUILD)/lib/libshapecond-%.so: lib/cluster/mpi/plugin.c lib/cluster/transport.h $(HAVE_FLAGS)
+	$(say) MPICC $@
+	@mkdir -p $(@D)
+	$(run)$(MPICC_$*) $(filter-out -MMD -MP,$(ALL_CFLAGS)) $(CFLAGS) -fPIC -fvisibility=hidden -shared $(LDFLAGS) -o $@ $<
 
 $(BUILD)/fake/%.o: % $(HAVE_FLAGS) | $(HAVE_PACKAGES)
 	$(say) CXX $<
@@ -417,6 +444,15 @@ check-environments: all $(UNITS) $(FAKE_SO)
 check-mutants: | $(HAVE_PACKAGES)
 	@MUTANTS='$(MUTANTS)' SAMPLE='$(SAMPLE)' JOBS='$(JOBS)' QUICK='$(QUICK)' tests/mutants/run.sh $(BUILD)
 
+# The plug-ins are found when their compilers are installed.
+.PHONY: check-mpi check-slurm
+check-mpi: | $(HAVE_PACKAGES)
+	@+$(MAKE) --no-print-directory all
+	@tests/cluster/mpi.sh $(BUILD)
+check-slurm: | $(HAVE_PACKAGES)
+	@+$(MAKE) --no-print-directory all
+	@tests/cluster/slurm.sh $(BUILD)
+
 # On a GPU; without one they say so and fail.
 .PHONY: check-cuda bench-cuda
 check-cuda: all $(UNITS) $(BUILD)/bench/cuda
@@ -488,6 +524,7 @@ install: all
 	$(run)install -m 755 $(TOOLS) $(call D,$(BINDIR))
 	$(run)install -m 644 $(NPY_LIB) $(NPY_SO) $(call D,$(LIBDIR))
 	$(run)if [ $(CUDA) = 1 ] && [ -e $(CUDA_SO) ]; then install -m 644 $(CUDA_SO) $(call D,$(LIBDIR)); fi
+	$(run)for plugin in $(MPI_SO); do if [ -e $$plugin ]; then install -m 644 $$plugin $(call D,$(LIBDIR)); fi; done
 	$(run)ln -sf $(notdir $(NPY_SO)) $(call D,$(LIBDIR))/libnpy-c.so
 	$(run)install -m 644 formats/npy-c/npy-c.h $(call D,$(INCLUDEDIR))
 	$(run)install -m 644 LICENSE $(call D,$(DOCDIR))
@@ -504,7 +541,7 @@ uninstall:
 	$(say) REMOVE '$(DESTDIR)$(PREFIX)'
 	$(run)for file in $(notdir $(TOOLS)); do rm -f $(call D,$(BINDIR))/$$file $(call D,$(BASHDIR))/$$file \
 	  $(call D,$(ZSHDIR))/_$$file $(call D,$(FISHDIR))/$$file.fish; done
-	$(run)for file in $(notdir $(NPY_LIB) $(NPY_SO) $(CUDA_SO)) libnpy-c.so pkgconfig/npy-c.pc; do \
+	$(run)for file in $(notdir $(NPY_LIB) $(NPY_SO) $(CUDA_SO) $(MPI_SO) $(MPI_OTHERS)) libnpy-c.so pkgconfig/npy-c.pc; do \
 	  rm -f $(call D,$(LIBDIR))/$$file; done
 	$(run)rm -f $(call D,$(INCLUDEDIR))/npy-c.h $(call D,$(DOCDIR))/LICENSE $(call D,$(DATADIR))/shapecond.py
 	$(run)for page in $(MAN_PAGES); do rm -f $(call D,$(MANDIR))/man$${page##*.}/$${page##*/}; done

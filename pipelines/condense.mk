@@ -6,6 +6,7 @@
 # in RUN: change an option or DATA, or remove a file, and only what depends on it is made again.
 # TEACHER_COMMAND='program ...' (sc-teacher-command(7)) takes the place of the plain teacher: it labels, is
 # inverted for SRe2L (with gradients) and is scored as "all data".
+# LAUNCH='srun -n1' starts each stage, on another machine perhaps (shapecond-cluster(7)).
 # The programs are taken from PATH.  `make -f pipelines/condense.mk ... table` prints the result.
 
 # Figures have a decimal point: awk and sort would go by the language of the user.
@@ -31,6 +32,8 @@ STUDENT ?= --steps 2000
 STUDENT_SHAPELETS ?= --steps 400
 
 TEACHER_COMMAND ?=
+LAUNCH ?=
+launch := $(if $(LAUNCH),$(LAUNCH) )
 
 T := $(RUN)
 train := $(DATA)/train.npy
@@ -74,51 +77,51 @@ $(patsubst %,$(T)/%-shapelets-$(SPC).tsv,random-soft shapecond unroll): $(T)/STU
 
 $(T)/pool.slp: $(train)
 	@mkdir -p $(@D)
-	sc-prune $(PRUNE) --seed $(SEED) $< | sc-shapelets $(SHAPELETS) -o $@
+	sc-prune $(PRUNE) --seed $(SEED) $< | $(launch)sc-shapelets $(SHAPELETS) -o $@
 $(T)/teacher.tch: $(train) $(val) $(T)/pool.slp
-	sc-teacher $(TEACHER) --seed $(SEED) --shapelets $(T)/pool.slp --validate $(val) -o $@ $<
+	$(launch)sc-teacher $(TEACHER) --seed $(SEED) --shapelets $(T)/pool.slp --validate $(val) -o $@ $<
 $(T)/plain.tch: $(train) $(val)
 	@mkdir -p $(@D)
-	sc-teacher $(TEACHER) --seed $(SEED) --validate $(val) -o $@ $<
+	$(launch)sc-teacher $(TEACHER) --seed $(SEED) --validate $(val) -o $@ $<
 $(T)/pooled.tch: $(train) $(val)
 	@mkdir -p $(@D)
-	sc-teacher --network 'cnn end=mean' --rate 0.003 $(TEACHER) --seed $(SEED) --validate $(val) -o $@ $<
+	$(launch)sc-teacher --network 'cnn end=mean' --rate 0.003 $(TEACHER) --seed $(SEED) --validate $(val) -o $@ $<
 
 $(T)/shapecond-$(SPC).npy: $(train) $(T)/teacher.tch $(T)/pool.slp
-	sc-synth $(SYNTH) --spc $(SPC) --seed $(SEED) --teacher $(T)/teacher.tch --shapelets $(T)/pool.slp -o $@ $<
+	$(launch)sc-synth $(SYNTH) --spc $(SPC) --seed $(SEED) --teacher $(T)/teacher.tch --shapelets $(T)/pool.slp -o $@ $<
 # Ridge-selected real series: what shapecond refines for students with shapelets.
 $(T)/chosen-$(SPC).npy: $(train) $(T)/teacher.tch $(T)/pool.slp
-	sc-synth $(SYNTH) --steps 0 --spc $(SPC) --seed $(SEED) --teacher $(T)/teacher.tch --shapelets $(T)/pool.slp -o $@ $<
+	$(launch)sc-synth $(SYNTH) --steps 0 --spc $(SPC) --seed $(SEED) --teacher $(T)/teacher.tch --shapelets $(T)/pool.slp -o $@ $<
 # What shapecond makes for any model: real series in few bits, with labelled views.
 $(T)/stored-$(SPC).npy: $(train) $(teacher_file)
-	sc-select $(if $(TEACHER_COMMAND),,--method herding $(teacher_option)) --spc $(SPC) --seed $(SEED) $< | sc-quantise --bits $(BITS) -o $@
+	$(launch)sc-select $(if $(TEACHER_COMMAND),,--method herding $(teacher_option)) --spc $(SPC) --seed $(SEED) $< | sc-quantise --bits $(BITS) -o $@
 $(T)/views-$(SPC).npy: $(T)/stored-$(SPC).npy $(teacher_file) $(pooled_file)
-	sc-views $(VIEWS) --seed $(SEED) $(teacher_option) $(addprefix --teacher ,$(pooled_file)) -o $@ $<
+	$(launch)sc-views $(VIEWS) --seed $(SEED) $(teacher_option) $(addprefix --teacher ,$(pooled_file)) -o $@ $<
 $(T)/unroll-$(SPC).npy: $(train) $(T)/chosen-$(SPC).npy $(T)/pool.slp
-	sc-match --method unroll $(UNROLL) --seed $(SEED) --from $(T)/chosen-$(SPC).npy --shapelets $(T)/pool.slp -o $@ $<
+	$(launch)sc-match --method unroll $(UNROLL) --seed $(SEED) --from $(T)/chosen-$(SPC).npy --shapelets $(T)/pool.slp -o $@ $<
 $(T)/sre2l-$(SPC).npy: $(train) $(teacher_file)
-	sc-synth $(SYNTH) --spc $(SPC) --seed $(SEED) $(teacher_option) -o $@ $<
+	$(launch)sc-synth $(SYNTH) --spc $(SPC) --seed $(SEED) $(teacher_option) -o $@ $<
 $(T)/random-$(SPC).npy: $(train) $(teacher_file)
-	$(if $(TEACHER_COMMAND),sc-synth --init real --steps 0,sc-select --soft) --spc $(SPC) --seed $(SEED) $(teacher_option) -o $@ $<
+	$(launch)$(if $(TEACHER_COMMAND),sc-synth --init real --steps 0,sc-select --soft) --spc $(SPC) --seed $(SEED) $(teacher_option) -o $@ $<
 
 $(T)/full.tsv: $(test) $(teacher_file)
-	sc-eval --quiet $(teacher_option) $< -o $@
+	$(launch)sc-eval --quiet $(teacher_option) $< -o $@
 $(T)/random-$(SPC).tsv: $(T)/random-$(SPC).npy $(test) $(val)
-	$(plain) --hard $< $(test) -o $@
+	$(launch)$(plain) --hard $< $(test) -o $@
 $(T)/random-soft-$(SPC).tsv: $(T)/random-$(SPC).npy $(test) $(val)
-	$(plain) --soft $< $(test) -o $@
+	$(launch)$(plain) --soft $< $(test) -o $@
 $(T)/sre2l-$(SPC).tsv: $(T)/sre2l-$(SPC).npy $(test) $(val)
-	$(plain) $< $(test) -o $@
+	$(launch)$(plain) $< $(test) -o $@
 $(T)/shapecond-$(SPC).tsv: $(T)/shapecond-$(SPC).npy $(test) $(val)
-	$(plain) $< $(test) -o $@
+	$(launch)$(plain) $< $(test) -o $@
 $(T)/views-$(SPC).tsv: $(T)/views-$(SPC).npy $(test) $(val)
-	$(plain) $< $(test) -o $@
+	$(launch)$(plain) $< $(test) -o $@
 $(T)/random-soft-shapelets-$(SPC).tsv: $(T)/random-$(SPC).npy $(T)/pool.slp $(test) $(val)
-	$(seeing) $< $(test) -o $@
+	$(launch)$(seeing) $< $(test) -o $@
 $(T)/shapecond-shapelets-$(SPC).tsv: $(T)/shapecond-$(SPC).npy $(T)/pool.slp $(test) $(val)
-	$(seeing) $< $(test) -o $@
+	$(launch)$(seeing) $< $(test) -o $@
 $(T)/unroll-shapelets-$(SPC).tsv: $(T)/unroll-$(SPC).npy $(T)/pool.slp $(test) $(val)
-	$(seeing) $< $(test) -o $@
+	$(launch)$(seeing) $< $(test) -o $@
 
 # Accuracy on the test set in %: mean and deviation over the students.
 table: $(tables)

@@ -16,6 +16,10 @@ PIPELINES := $(dir $(lastword $(MAKEFILE_LIST)))
 include $(PIPELINES)settings.mk
 include $(PIPELINES)methods.mk
 
+# What starts each step, on another machine perhaps: LAUNCH='srun -n1 -c4 --exact' (shapecond-cluster(7)).
+LAUNCH ?=
+export LAUNCH
+
 # Figures have a decimal point whatever the language of the user.
 export LC_ALL := C
 

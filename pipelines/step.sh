@@ -6,6 +6,7 @@
 #     TARGET.time      seconds, peak memory in KiB (of its largest process) and seconds of processor time
 #                      (- and 0 without /usr/bin/time)
 #     TARGET.log       what the programs said
+# LAUNCH, if set, is the command that starts it, and the measuring with it: srun for example.
 set -eu
 target=$1 command=$2
 shift 2
@@ -16,7 +17,7 @@ measure=
 if [ -x /usr/bin/time ]; then measure="/usr/bin/time -f %M:%U:%S -o $used"; fi
 start=$(date +%s%N)
 # shellcheck disable=SC2086 # several words
-if ! $measure sh -ec "$command" >"$target.log" 2>&1; then
+if ! ${LAUNCH-} $measure sh -ec "$command" >"$target.log" 2>&1; then
     echo "$command" >&2
     cat "$target.log" >&2
     rm -f "$used"

@@ -13,7 +13,7 @@ if [ -z "${SC_CLEAN-}" ]; then
     for name in PATH HOME TMPDIR TERM TZ LANG LANGUAGE LC_ALL LC_CTYPE LC_NUMERIC LC_COLLATE LC_MESSAGES LC_TIME \
         LOCPATH LD_LIBRARY_PATH LD_PRELOAD PKG_CONFIG_PATH PYTHON PYTHONPATH CC CFLAGS LDFLAGS \
         ASAN_OPTIONS LSAN_OPTIONS TSAN_OPTIONS UBSAN_OPTIONS MALLOC_PERTURB_ GCOV_PREFIX \
-        SC_RUNNER SC_STOP SHAPECOND_CPU SHAPECOND_THREADS; do
+        SC_RUNNER SC_STOP SHAPECOND_CLUSTER SHAPECOND_CPU SHAPECOND_THREADS; do
         if eval "[ -n \"\${$name+set}\" ]"; then eval "set -- \"$name=\$$name\" \"\$@\""; fi
     done
     if env --default-signal true 2>/dev/null; then set -- --default-signal "$@"

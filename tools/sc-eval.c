@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "common/cli.h"
+#include "common/cluster_option.h"
 #include "common/device_option.h"
 #include "common/progress.h"
 #include "common/shapelets.h"
@@ -28,6 +29,7 @@ struct eval_cli {
     bool confusion;
     bool json;
     int device;
+    struct cluster_cli cluster;
     const char *labels;
 };
 
@@ -61,6 +63,7 @@ static const struct cli_option options[] = {
     {0, "confusion", NULL, CLI_FLAG, CLI_AT(eval_cli, confusion), "add the confusion matrix"},
     {0, "json", NULL, CLI_FLAG, CLI_AT(eval_cli, json), "write JSON"},
     DEVICE_OPTION(eval_cli),
+    CLUSTER_OPTIONS(eval_cli),
     {0, "labels", "FILE", CLI_FILE, CLI_AT(eval_cli, labels),
      "file that holds the labels of the first dataset alone"},
     {0},
@@ -78,9 +81,10 @@ static const struct cli_program program = {
 
 static void show_progress(void *context, size_t done, size_t total)
 {
-    (void)context;
+    const struct cluster *cluster = context;
+
     (void)total;
-    progress_update(done, NULL);
+    progress_update(done * cluster_size(cluster), NULL); /* the others do as much */
 }
 
 /* Whether to learn soft labels. */
@@ -114,14 +118,17 @@ static struct training_cli choose_training(const struct eval_cli *opt, const str
     return training;
 }
 
-static void score_students(const struct eval_cli *opt, const struct device *device,
+static void score_students(const struct eval_cli *opt, const struct feature_source *source,
                            const struct examples *train, const struct examples *validation,
                            const struct examples *test, struct score *scores)
 {
     struct train_set set = examples_set(train), held_out = examples_set(validation),
                      tested = examples_set(test);
-    struct student_options students = {
-        .seeds = opt->seeds, .backend = device->backend, .progress = show_progress};
+    struct student_options students = {.seeds = opt->seeds,
+                                       .backend = source->device->backend,
+                                       .cluster = source->cluster,
+                                       .progress = show_progress,
+                                       .context = source->cluster};
     bool soft = use_soft(opt, train);
     struct training_cli training = choose_training(opt, train, soft);
     int32_t missing = examples_missing_class(train);
@@ -175,6 +182,7 @@ static void train_and_score(const struct eval_cli *opt, const struct feature_sou
     struct examples train, validation = {.name = NULL};
 
     cli_check(examples_read_expanded(opt->common.files[0], opt->labels, source, &train));
+    cluster_check_input(source->cluster, train.name, train.dataset.digest);
     cli_check(examples_match(&train, test));
     if (opt->validate) {
         cli_check(examples_read(opt->validate, NULL, source, &validation));
@@ -183,7 +191,7 @@ static void train_and_score(const struct eval_cli *opt, const struct feature_sou
     if (opt->classifier == CLASSIFIER_SHAPELETS)
         cli_check(score_shapelets(&train, test, scores));
     else
-        score_students(opt, source->device, &train, &validation, test, scores);
+        score_students(opt, source, &train, &validation, test, scores);
     examples_free(&validation);
     examples_free(&train);
 }
@@ -206,10 +214,12 @@ int main(int argc, char **argv)
     struct eval_cli opt = {.seeds = 5,
                            .temperature = 4,
                            .patience = 600,
+                           .cluster = CLUSTER_DEFAULTS,
                            .training = training_defaults(SIZE_MAX, SIZE_MAX, NAN)};
     struct report report = {.full = NAN};
     struct shapelet_pool pool;
     struct feature_source source;
+    struct cluster *cluster;
     struct device device;
     struct examples test;
     struct score *scores;
@@ -224,9 +234,12 @@ int main(int argc, char **argv)
     report.students = !opt.teacher && !opt.command && opt.classifier == CLASSIFIER_NETWORK;
     report.count = report.students ? opt.seeds : 1;
     report.first_seed = opt.common.seed;
+    cluster = cluster_chosen(&opt.cluster, &opt.common);
     device = device_chosen(opt.device, false);
     source = shapelets_source(&opt.shapelets, &device, &pool);
+    source.cluster = cluster;
     cli_check(examples_read(opt.common.files[opt.common.file_count - 1], NULL, &source, &test));
+    cluster_check_input(cluster, test.name, test.dataset.digest);
     report.scores = scores = calloc(report.count, sizeof *scores);
     if (!scores)
         cli_check(error_memory("scores"));
@@ -246,6 +259,7 @@ int main(int argc, char **argv)
     else
         report_write_table(output.stream, &report, opt.confusion);
     cli_commit(&output, 1);
+    cluster_done(cluster);
     for (size_t i = 0; i < report.count; i++)
         score_free(&scores[i]);
     free(scores);

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "common/cli.h"
+#include "common/cluster_option.h"
 #include "common/device_option.h"
 #include "common/progress.h"
 #include "eval/examples.h"
@@ -13,6 +14,7 @@ struct experts_cli {
     struct cli_common common;
     const char *network, *labels;
     int device;
+    struct cluster_cli cluster;
     struct expert_options experts;
 };
 
@@ -36,6 +38,7 @@ static const struct cli_option options[] = {
     {0, "checkpoint", "FILE", CLI_OUTPUT, CLI_AT(experts_cli, experts.checkpoint),
      "keep finished experts there, and resume from it if the run was interrupted"},
     DEVICE_OPTION(experts_cli),
+    CLUSTER_OPTIONS(experts_cli),
     {0, "labels", "FILE", CLI_FILE, CLI_AT(experts_cli, labels),
      "file that holds the labels alone"},
     {0},
@@ -54,9 +57,11 @@ static const struct cli_program program = {
 
 static void show_epoch(void *context, size_t done, size_t total, double loss)
 {
+    const struct experts_cli *opt = context;
     char text[96];
 
-    (void)context;
+    done = done * cluster_size(opt->experts.cluster); /* the other ranks do as much */
+    done = done < total ? done : total;
     snprintf(text, sizeof text, "epoch %zu of %zu, loss %.4f", done, total, loss);
     progress_update(done, text);
 }
@@ -71,7 +76,7 @@ static void say_torn(void *context, size_t expert)
 
 int main(int argc, char **argv)
 {
-    struct experts_cli opt = {.experts = expert_defaults()};
+    struct experts_cli opt = {.experts = expert_defaults(), .cluster = CLUSTER_DEFAULTS};
     struct feature_source none = {NULL};
     struct examples real;
     struct output output;
@@ -80,7 +85,9 @@ int main(int argc, char **argv)
     char *notes = NULL;
 
     cli_parse(argc, argv, &program, &opt);
+    opt.experts.cluster = cluster_chosen(&opt.cluster, &opt.common);
     cli_check(examples_read(cli_input(&opt.common), opt.labels, &none, &real));
+    cluster_check_input(opt.experts.cluster, real.name, real.dataset.digest);
     cli_warn_views(cli_input(&opt.common), &real.dataset);
     cli_check(examples_architecture(&real, opt.network, &opt.experts.architecture));
     opt.experts.backend = device_chosen(opt.device, false).backend;
@@ -99,7 +106,9 @@ int main(int argc, char **argv)
         cli_check(error);
     cli_finish_output(&output, opt.common.output, error);
     /* The run is complete: remove its checkpoint. */
-    cli_remove_checkpoint(opt.experts.checkpoint);
+    if (cluster_rank(opt.experts.cluster) == 0)
+        cli_remove_checkpoint(opt.experts.checkpoint);
+    cluster_done(opt.experts.cluster);
     free(notes);
     examples_free(&real);
     return 0;

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "common/cli.h"
+#include "common/cluster_option.h"
 #include "common/device_option.h"
 #include "common/method_options.h"
 #include "common/progress.h"
@@ -20,6 +21,7 @@ struct match_cli {
     int method, start, optimiser, device;
     const char *network, *experts, *from, *labels;
     struct shapelets_cli shapelets;
+    struct cluster_cli cluster;
     struct match_options match;
     struct method_values values;
 };
@@ -50,6 +52,7 @@ static const struct cli_option last_options[] = {
     {0, "checkpoint-every", "N", CLI_SIZE, CLI_AT(match_cli, match.checkpoint_every),
      "steps from one writing of it to the next", .low = 1, .unrecorded = true},
     DEVICE_OPTION(match_cli),
+    CLUSTER_OPTIONS(match_cli),
     {0, "labels", "FILE", CLI_FILE, CLI_AT(match_cli, labels), "file that holds the labels alone"},
 };
 enum {
@@ -146,6 +149,7 @@ static void prepare_start(struct match_cli *opt, const struct examples *real,
         struct feature_source none = {NULL};
 
         cli_check(examples_read(opt->from, NULL, &none, from));
+        cluster_check_input(source->cluster, opt->from, from->dataset.digest);
         cli_warn_views(opt->from, &from->dataset);
         cli_check(examples_match(real, from));
         if (from->dataset.classes != real->dataset.classes)
@@ -228,7 +232,7 @@ static void condense(struct match_cli *opt, const struct examples *real, struct 
 
 int main(int argc, char **argv)
 {
-    struct match_cli opt = {.match = match_unset()};
+    struct match_cli opt = {.match = match_unset(), .cluster = CLUSTER_DEFAULTS};
     struct experts experts = {0};
     struct shapelet_pool pool;
     struct feature_source source;
@@ -243,14 +247,18 @@ int main(int argc, char **argv)
     check_usage(&opt, match_methods[opt.method]);
     opt.match.method = match_methods[opt.method];
     method_options_apply(options + FIRST_OPTIONS, parameters, &opt.values, &opt.match);
+    opt.match.cluster = cluster_chosen(&opt.cluster, &opt.common);
     opt.match.backend = device_chosen(opt.device, false).backend;
     source = shapelets_source(&opt.shapelets, NULL, &pool);
+    source.cluster = opt.match.cluster;
     cli_check(examples_read(cli_input(&opt.common), opt.labels, &source, &real));
+    cluster_check_input(source.cluster, real.name, real.dataset.digest);
     check_classes(&real);
     cli_warn_views(cli_input(&opt.common), &real.dataset);
     cli_check(examples_architecture(&real, opt.network, &opt.match.architecture));
     if (opt.experts) {
         cli_check(experts_read(opt.experts, &experts));
+        cluster_check_input(source.cluster, opt.experts, experts.digest);
         check_experts(&opt, &experts, &real.dataset);
         opt.match.experts = &experts;
     }
@@ -265,7 +273,9 @@ int main(int argc, char **argv)
     digests[4] = from.dataset.digest;
     cli_record(&opt.common, &condensed.notes, digests, 5);
     cli_finish_output(&output, opt.common.output, dataset_write(output.stream, &condensed));
-    cli_remove_checkpoint(opt.match.checkpoint);
+    if (cluster_rank(opt.match.cluster) == 0)
+        cli_remove_checkpoint(opt.match.checkpoint);
+    cluster_done(opt.match.cluster);
     experts_free(&experts);
     transform_free(&transform);
     slp_free(&pool);

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "common/cli.h"
+#include "common/cluster_option.h"
 #include "common/device_option.h"
 #include "common/shapelets.h"
 #include "base/scratch.h"
@@ -19,6 +20,7 @@ struct select_cli {
     struct shapelets_cli shapelets;
     bool soft;
     int device;
+    struct cluster_cli cluster;
     const char *labels;
 };
 
@@ -36,6 +38,7 @@ static const struct cli_option options[] = {
     {0, "soft", NULL, CLI_FLAG, CLI_AT(select_cli, soft),
      "store the teacher's logits as soft labels"},
     DEVICE_OPTION(select_cli),
+    CLUSTER_OPTIONS(select_cli),
     {0, "labels", "FILE", CLI_FILE, CLI_AT(select_cli, labels), "file that holds the labels alone"},
     {0},
 };
@@ -58,7 +61,7 @@ struct predictions {
     float *points;
 };
 
-static void ask_teacher(const struct select_cli *opt, const struct device *device,
+static void ask_teacher(const struct select_cli *opt, const struct feature_source *source,
                         const struct shapelet_pool *pool, const struct examples *all,
                         struct predictions *predictions)
 {
@@ -66,7 +69,8 @@ static void ask_teacher(const struct select_cli *opt, const struct device *devic
     size_t count = all->dataset.count, classes;
     bool embed = opt->method != CORESET_RANDOM;
 
-    cli_check(teacher_read(opt->teacher, device->backend, &predictions->teacher));
+    cli_check(teacher_read(opt->teacher, source->device->backend, &predictions->teacher));
+    cluster_check_input(source->cluster, opt->teacher, predictions->teacher.digest);
     cli_check(examples_match_teacher(all, opt->teacher, &predictions->teacher));
     if (!teacher_knows_pool(&predictions->teacher, pool))
         cli_warn("%s was trained with other shapelets", opt->teacher);
@@ -80,12 +84,13 @@ static void ask_teacher(const struct select_cli *opt, const struct device *devic
         predictions->points = scratch_new(count, network->embedding * sizeof *predictions->points);
     if (!predictions->logits || (embed && !predictions->points))
         cli_check(error_memory("embeddings"));
-    cli_check(
-        examples_predict(all, &predictions->teacher, predictions->logits, predictions->points));
+    cli_check(examples_predict_over(source->cluster, all, &predictions->teacher,
+                                    predictions->logits, predictions->points));
 }
 
+/* Rank 0 chooses: it has all predictions. */
 static void choose(const struct select_cli *opt, const struct examples *examples,
-                   const struct predictions *predictions, size_t *chosen)
+                   const struct predictions *predictions, struct cluster *cluster, size_t *chosen)
 {
     const struct dataset *all = &examples->dataset;
     const float *points = predictions->points ? predictions->points : all->x;
@@ -95,8 +100,10 @@ static void choose(const struct select_cli *opt, const struct examples *examples
                                       .per_class = opt->per_class,
                                       .seed = opt->common.seed};
 
-    cli_check(error_in(examples->name, coreset_select(points, all->count, dimension, all->y,
-                                                      all->classes, &coreset, chosen)));
+    if (cluster_rank(cluster) == 0)
+        cli_check(error_in(examples->name, coreset_select(points, all->count, dimension, all->y,
+                                                          all->classes, &coreset, chosen)));
+    cli_check(cluster_broadcast(cluster, chosen, all->classes * opt->per_class * sizeof *chosen));
 }
 
 /* Keeps only the sample, if one is asked for. */
@@ -119,10 +126,12 @@ static void take_sample(const struct select_cli *opt, struct dataset *dataset)
 
 int main(int argc, char **argv)
 {
-    struct select_cli opt = {.method = CORESET_RANDOM, .per_class = 10};
+    struct select_cli opt = {
+        .method = CORESET_RANDOM, .per_class = 10, .cluster = CLUSTER_DEFAULTS};
     struct predictions predictions = {.logits = NULL};
     struct shapelet_pool pool;
     struct feature_source source;
+    struct cluster *cluster;
     struct device device;
     struct examples all;
     struct dataset dataset, few;
@@ -134,18 +143,21 @@ int main(int argc, char **argv)
         cli_usage("--sample=%zu, but --spc=%zu are to be chosen", opt.sample, opt.per_class);
     if (!opt.teacher && (opt.soft || opt.shapelets.pool))
         cli_usage("--%s needs --teacher", opt.soft ? "soft" : "shapelets");
+    cluster = cluster_chosen(&opt.cluster, &opt.common);
     device = device_chosen(opt.device, false);
     source = shapelets_source(&opt.shapelets, &device, &pool);
+    source.cluster = cluster;
     cli_check(dataset_read(cli_input(&opt.common), opt.labels, DATASET_LABELLED, &dataset));
+    cluster_check_input(cluster, cli_input(&opt.common), dataset.digest);
     cli_warn_views(cli_input(&opt.common), &dataset);
     take_sample(&opt, &dataset);
     cli_check(examples_make(cli_input(&opt.common), &dataset, &source, &all));
     if (opt.teacher)
-        ask_teacher(&opt, &device, &pool, &all, &predictions);
+        ask_teacher(&opt, &source, &pool, &all, &predictions);
     chosen = calloc(all.dataset.classes, opt.per_class * sizeof *chosen);
     if (!chosen)
         cli_check(error_memory("the choice"));
-    choose(&opt, &all, &predictions, chosen);
+    choose(&opt, &all, &predictions, cluster, chosen);
     if (opt.soft)
         all.dataset.soft = predictions.logits; /* what it had lives on in its storage */
     cli_check(dataset_take(&all.dataset, chosen, all.dataset.classes * opt.per_class, &few));
@@ -154,6 +166,7 @@ int main(int argc, char **argv)
     digests[2] = predictions.teacher.digest;
     digests[3] = pool.digest;
     cli_write_dataset(&opt.common, &few, digests, 4);
+    cluster_done(cluster);
     free(chosen);
     scratch_free(predictions.logits);
     scratch_free(predictions.points);

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "common/cli.h"
+#include "common/cluster_option.h"
 #include "common/device_option.h"
 #include "common/progress.h"
 #include "base/file.h"
@@ -24,6 +25,7 @@ struct search_cli {
     int select;
     bool measure_all;
     int device;
+    struct cluster_cli cluster;
     const char *labels;
 };
 
@@ -54,6 +56,7 @@ static const struct cli_option options[] = {
     {0, "measure-all", NULL, CLI_FLAG, CLI_AT(search_cli, measure_all),
      "do not drop hopeless candidates early: the same pool, later", .unrecorded = true},
     DEVICE_OPTION(search_cli),
+    CLUSTER_OPTIONS(search_cli),
     {0, "labels", "FILE", CLI_FILE, CLI_AT(search_cli, labels), "file that holds the labels alone"},
     {0},
 };
@@ -69,9 +72,10 @@ static const struct cli_program program = {
 
 static void show_progress(void *context, size_t done, size_t total)
 {
-    (void)context;
+    const struct cluster *cluster = context;
+
     (void)total;
-    progress_update(done, NULL);
+    progress_update(done * cluster_size(cluster), NULL); /* the others do as much */
 }
 
 /* "20" or "full". */
@@ -121,7 +125,7 @@ static void say_result(const struct search_cli *opt, const struct dataset *datas
 
 int main(int argc, char **argv)
 {
-    struct search_cli opt = {.k = 20};
+    struct search_cli opt = {.k = 20, .cluster = CLUSTER_DEFAULTS};
     struct discover_options discover = {0};
     struct discover_report report;
     struct shapelet_pool pool;
@@ -133,7 +137,9 @@ int main(int argc, char **argv)
     /* Usage errors are found before anything is read. */
     parse_window(opt.window, 1);
     free(parse_lengths(opt.lengths, 1, &discover.length_count));
+    discover.cluster = cluster_chosen(&opt.cluster, &opt.common);
     cli_check(dataset_read(cli_input(&opt.common), opt.labels, DATASET_LABELLED, &dataset));
+    cluster_check_input(discover.cluster, cli_input(&opt.common), dataset.digest);
     cli_warn_views(cli_input(&opt.common), &dataset);
     lengths = parse_lengths(opt.lengths, dataset.length, &discover.length_count);
     discover.lengths = lengths;
@@ -148,17 +154,19 @@ int main(int argc, char **argv)
     discover.keep_all = opt.measure_all;
     discover.device = device_chosen(opt.device, true).distance;
     discover.progress = show_progress;
+    discover.progress_context = discover.cluster;
 
     progress_start("sc-shapelets", dataset.count * dataset.channels, opt.common.quiet);
     input = file_shown(cli_input(&opt.common));
     cli_check(error_in(input, discover_shapelets(&dataset, &discover, &pool, &report)));
     if (!opt.raw)
-        cli_check(error_in(input, pool_standardise(&pool, &dataset)));
+        cli_check(error_in(input, pool_standardise(&pool, &dataset, discover.cluster)));
     progress_end();
     say_result(&opt, &dataset, &pool, &report);
     digests[0] = dataset.digest;
     digests[1] = dataset.label_digest;
     cli_write_pool(&opt.common, &pool, digests, 2);
+    cluster_done(discover.cluster);
     slp_free(&pool);
     dataset_free(&dataset);
     free(lengths);

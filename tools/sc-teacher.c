@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "common/cli.h"
+#include "common/cluster_option.h"
 #include "common/curve.h"
 #include "common/device_option.h"
 #include "common/progress.h"
@@ -24,6 +25,7 @@ struct teacher_cli {
     size_t checkpoint_every;
     const char *log;
     int device;
+    struct cluster_cli cluster;
 };
 
 static const struct cli_option options[] = {
@@ -41,6 +43,7 @@ static const struct cli_option options[] = {
      "epochs from one writing of it to the next", .low = 1, .unrecorded = true},
     {'l', "log", "FILE", CLI_OUTPUT, CLI_AT(teacher_cli, log), "write a table of all epochs"},
     DEVICE_OPTION(teacher_cli),
+    CLUSTER_OPTIONS(teacher_cli),
     {0, "labels", "FILE", CLI_FILE, CLI_AT(teacher_cli, labels),
      "file that holds the labels of the first dataset alone"},
     {0},
@@ -69,12 +72,14 @@ static void read_sets(const struct teacher_cli *opt, const struct feature_source
 
     *sets = (struct sets){.train.name = NULL};
     cli_check(examples_read_expanded(cli_input(&opt->common), opt->labels, source, &sets->train));
+    cluster_check_input(source->cluster, sets->train.name, sets->train.dataset.digest);
     missing = examples_missing_class(&sets->train);
     if (missing >= 0)
         cli_check(error_make("%s: class %d of %zu has no series", sets->train.name, (int)missing,
                              sets->train.dataset.classes));
     if (opt->validate) {
         cli_check(examples_read(opt->validate, NULL, source, &sets->validation));
+        cluster_check_input(source->cluster, opt->validate, sets->validation.dataset.digest);
         cli_check(examples_match(&sets->train, &sets->validation));
     }
     if (opt->test) {
@@ -97,8 +102,8 @@ static bool show_epoch(void *context, const struct train_epoch *epoch)
     return true;
 }
 
-static void train(const struct teacher_cli *opt, const struct sets *sets, struct teacher *teacher,
-                  struct train_result *result)
+static void train(const struct teacher_cli *opt, const struct sets *sets, struct cluster *cluster,
+                  struct teacher *teacher, struct train_result *result)
 {
     struct train_set set = examples_set(&sets->train);
     struct train_set validation = examples_set(&sets->validation);
@@ -109,6 +114,7 @@ static void train(const struct teacher_cli *opt, const struct sets *sets, struct
     /* A teacher is trained on labels, even where the dataset has soft labels. */
     train.loss = student_loss(false, 1);
     train.seed = opt->common.seed;
+    train.cluster = cluster;
     train.checkpoint = opt->checkpoint;
     train.checkpoint_every = opt->checkpoint_every;
     train.progress = show_epoch;
@@ -166,10 +172,12 @@ static void write_teacher(const struct teacher_cli *opt, const struct sets *sets
 int main(int argc, char **argv)
 {
     struct teacher_cli opt = {.training = training_defaults(2000, 256, 1e-3),
-                              .checkpoint_every = 10};
+                              .checkpoint_every = 10,
+                              .cluster = CLUSTER_DEFAULTS};
     struct architecture architecture;
     struct shapelet_pool pool;
     struct feature_source source;
+    struct cluster *cluster;
     struct device device;
     struct sets sets;
     struct teacher teacher;
@@ -177,19 +185,25 @@ int main(int argc, char **argv)
     struct output output;
 
     cli_parse(argc, argv, &program, &opt);
+    cluster = cluster_chosen(&opt.cluster, &opt.common);
+    if (cluster_rank(cluster) > 0)
+        opt.log = NULL;
     device = device_chosen(opt.device, false);
     source = shapelets_source(&opt.shapelets, &device, &pool);
+    source.cluster = cluster;
     read_sets(&opt, &source, &sets);
     cli_check(examples_architecture(&sets.train, opt.network, &architecture));
     cli_check(teacher_new(&architecture, device.backend, &teacher));
     /* Before the work, so that a place where nothing can be written is known at once. */
     cli_open_output(opt.common.output, true, &output);
-    train(&opt, &sets, &teacher, &result);
+    train(&opt, &sets, cluster, &teacher, &result);
     cli_say("epoch %zu of %zu kept, loss of the last %.4f", result.best_epoch, result.epochs,
             result.loss);
     write_teacher(&opt, &sets, &pool, &result, &teacher, &output);
     /* The run is complete: remove its checkpoint. */
-    cli_remove_checkpoint(opt.checkpoint);
+    if (cluster_rank(cluster) == 0)
+        cli_remove_checkpoint(opt.checkpoint);
+    cluster_done(cluster);
     teacher_free(&teacher);
     examples_free(&sets.train);
     examples_free(&sets.validation);

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "common/cli.h"
+#include "common/cluster_option.h"
 #include "common/device_option.h"
 #include "common/progress.h"
 #include "common/shapelets.h"
@@ -24,6 +25,7 @@ struct views_cli {
     const char *validate;
     int bits;
     int device;
+    struct cluster_cli cluster;
     const char *labels;
 };
 
@@ -49,6 +51,7 @@ static const struct cli_option options[] = {
     {0, "bits", "N", CLI_CHOICE, CLI_AT(views_cli, bits), "bits of each stored logit",
      .choices = bit_choices},
     DEVICE_OPTION(views_cli),
+    CLUSTER_OPTIONS(views_cli),
     {0, "labels", "FILE", CLI_FILE, CLI_AT(views_cli, labels), "file that holds the labels alone"},
     {0},
 };
@@ -157,12 +160,13 @@ static double label_range(unsigned bits, const struct dataset *dataset)
 
 int main(int argc, char **argv)
 {
-    struct views_cli opt = {.count = 1000, .patience = 600};
+    struct views_cli opt = {.count = 1000, .patience = 600, .cluster = CLUSTER_DEFAULTS};
     struct view_recipe recipe = view_recipe_default();
     struct feature_source source, none = {NULL};
     struct examples validation = {.name = NULL};
     struct labeller labeller;
     struct shapelet_pool pool;
+    struct cluster *cluster;
     struct device device;
     struct dataset dataset;
     const char *name, *digests[INPUTS + MOST_TEACHERS];
@@ -171,9 +175,12 @@ int main(int argc, char **argv)
     cli_parse(argc, argv, &program, &opt);
     check_usage(&opt, &recipe);
     name = cli_input(&opt.common);
+    cluster = cluster_chosen(&opt.cluster, &opt.common);
     device = device_chosen(opt.device, true);
     source = shapelets_source(&opt.shapelets, &device, &pool);
+    source.cluster = cluster;
     cli_check(dataset_read(name, opt.labels, DATASET_LABELLED | DATASET_VIEWS, &dataset));
+    cluster_check_input(cluster, name, dataset.digest);
     if (dataset.views.count)
         cli_say("%s: its %zu views are replaced", file_shown(name), dataset.views.count);
     if (opt.validate)
@@ -181,6 +188,8 @@ int main(int argc, char **argv)
     if (opt.validate)
         check_held_out(&dataset, name, &validation);
     cli_check(labeller_read(opt.teachers.items, opt.teachers.count, &source, &dataset, &labeller));
+    for (size_t i = 0; i < labeller.count; i++)
+        cluster_check_input(cluster, labeller.names[i], labeller.teachers[i].digest);
     warn_of_other_pools(&labeller);
     if (opt.command)
         cli_check(labeller_start_program(&labeller, opt.command, opt.patience, &dataset));
@@ -202,6 +211,7 @@ int main(int argc, char **argv)
     cli_check(view_label(&dataset, &recipe, opt.count, logits, bits_of[opt.bits],
                          label_range(bits_of[opt.bits], &dataset)));
     cli_write_dataset(&opt.common, &dataset, digests, labeller.count + INPUTS);
+    cluster_done(cluster);
     labeller_free(&labeller);
     examples_free(&validation);
     free(logits);

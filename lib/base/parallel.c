@@ -157,15 +157,25 @@ static void start_threads(unsigned wanted)
     pthread_sigmask(SIG_SETMASK, &before, NULL);
 }
 
+/* Those that this process may run on: launchers of clusters bind processes to some. */
+static long count_cores(void)
+{
+    cpu_set_t allowed;
+
+    if (sched_getaffinity(0, sizeof allowed, &allowed) == 0)
+        return CPU_COUNT(&allowed);
+    return sysconf(_SC_NPROCESSORS_ONLN);
+}
+
 unsigned parallel_threads(void)
 {
-    static _Atomic long known; /* sysconf reads a file: too slow for every job */
+    static _Atomic long known; /* too slow for every job */
     long cores = atomic_load(&known);
 
     if (pool.wanted)
         return pool.wanted;
     if (cores == 0) {
-        cores = sysconf(_SC_NPROCESSORS_ONLN);
+        cores = count_cores();
         atomic_store(&known, cores = cores < 1 ? 1 : cores);
     }
     return cores > MOST_THREADS ? MOST_THREADS : (unsigned)cores;

@@ -10,7 +10,8 @@
 
 #include <stddef.h>
 
-/* How many threads to use from now on; 0 asks for one per core (the default).  Not to be called
+/* How many threads to use from now on; 0 asks for one per core that
+ * the process may run on (the default).  Not to be called
  * inside a task. */
 void parallel_set_threads(unsigned threads);
 

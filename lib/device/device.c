@@ -142,10 +142,10 @@ static struct error *transform_parts(const struct backend *backend,
 
 /* Distances too large for a float become the largest float, and the scale of a shapelet may make
  * them overflow again. */
-static struct error *check_features(const struct transform *transform, size_t count,
+static struct error *check_features(const struct transform *transform, size_t first, size_t count,
                                     const float *features)
 {
-    for (size_t i = 0; i < count; i++)
+    for (size_t i = first; i < first + count; i++)
         for (size_t k = 0; k < transform->count; k++) {
             const struct transform_shapelet *shapelet = &transform->shapelets[k];
             float limit = (FLT_MAX - shapelet->offset) * shapelet->scale;
@@ -161,14 +161,15 @@ static struct error *check_features(const struct transform *transform, size_t co
 }
 
 struct error *device_transform(const struct device *device, const struct transform *transform,
-                               const float *x, size_t count, float *features)
+                               const float *x, size_t first, size_t count, float *features)
 {
-    size_t most = PART_FLOATS / (transform->channels * transform->steps) + 1;
+    size_t series = transform->channels * transform->steps, most = PART_FLOATS / series + 1;
+    const float *from = x + first * series;
+    float *to = features + first * transform->count;
 
     if (!transform->on_device)
-        transform_forward(transform, x, count, features, NULL);
+        transform_forward(transform, from, count, to, NULL);
     else
-        TRY(transform_parts(device->backend, transform, x, count, count < most ? count : most,
-                            features));
-    return check_features(transform, count, features);
+        TRY(transform_parts(device->backend, transform, from, count, size_min(count, most), to));
+    return check_features(transform, first, count, features);
 }

@@ -32,10 +32,12 @@ struct device device_cpu(void);
  * there is no plug-in, no driver or no GPU; the message says which. */
 struct error *device_open(enum device_kind kind, struct device *device) MUST_CHECK;
 
-/* transform_forward for arrays of the host, whatever device the transform is on.  A distance that
- * has no place in a float is an error. */
+/* transform_forward for arrays of the host, whatever device the transform is on: series `first` to
+ * first + count - 1 of x and rows of features.  A distance that has no place in a float is an
+ * error. */
 struct error *device_transform(const struct device *device, const struct transform *transform,
-                               const float *x, size_t count, float *features) MUST_CHECK;
+                               const float *x, size_t first, size_t count,
+                               float *features) MUST_CHECK;
 
 /* What a plug-in exports as PLUGIN_ENTRY.  Of the program: SHAPECOND_INTERFACE, its version and a
  * sum of this header and all that it includes, which the Makefile makes, and the size of struct

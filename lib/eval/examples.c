@@ -15,13 +15,17 @@ static struct error *compute_features(const struct feature_source *source,
 {
     const struct dataset *dataset = &examples->dataset;
     struct device device = source->device ? *source->device : device_cpu();
+    size_t first, end;
 
     examples->feature_count = transform->count;
     examples->features = scratch_new(dataset->count, transform->count * sizeof *examples->features);
     if (!examples->features)
         return error_memory("shapelet features");
     TRY(transform_to_device(transform, device.transform));
-    return device_transform(&device, transform, dataset->x, dataset->count, examples->features);
+    cluster_part(source->cluster, dataset->count, 1, &first, &end);
+    TRY(device_transform(&device, transform, dataset->x, first, end - first, examples->features));
+    return cluster_share(source->cluster, examples->features, dataset->count,
+                         transform->count * sizeof *examples->features, 1);
 }
 
 static struct error *add_features(const struct feature_source *source, struct examples *examples)
@@ -233,15 +237,47 @@ bool teacher_knows_pool(const struct teacher *teacher, const struct shapelet_poo
     return !pool->digest[0] || !notes || !strchr(notes, '<') || strstr(notes, pool->digest);
 }
 
-struct error *examples_predict(const struct examples *examples, const struct teacher *teacher,
-                               float *logits, float *embeddings)
+static struct error *predict(const struct train_set *set, const struct teacher *teacher,
+                             float *logits, float *embeddings)
 {
-    struct train_set set = examples_set(examples);
     struct pass *pass;
     struct error *error;
 
     TRY(pass_new(teacher->network, PREDICT_BATCH, 0, &pass));
-    error = network_predict(pass, teacher->parameters, teacher->buffers, &set, logits, embeddings);
+    error = network_predict(pass, teacher->parameters, teacher->buffers, set, logits, embeddings);
     pass_free(pass);
     return error;
+}
+
+struct error *examples_predict(const struct examples *examples, const struct teacher *teacher,
+                               float *logits, float *embeddings)
+{
+    struct train_set set = examples_set(examples);
+
+    return predict(&set, teacher, logits, embeddings);
+}
+
+/* Parts are whole batches, so that the batches are those of one process. */
+struct error *examples_predict_over(struct cluster *cluster, const struct examples *examples,
+                                    const struct teacher *teacher, float *logits, float *embeddings)
+{
+    const struct network *network = teacher->network;
+    size_t classes = network->architecture.classes, count = examples->dataset.count, first, end;
+    struct train_set part = examples_set(examples);
+
+    cluster_part(cluster, count, PREDICT_BATCH, &first, &end);
+    part.count = end - first;
+    part.x += first * dataset_series_size(&examples->dataset);
+    if (part.features)
+        part.features += first * examples->feature_count;
+    part.labels = NULL;
+    part.targets = NULL;
+    if (part.count)
+        TRY(predict(&part, teacher, logits + first * classes,
+                    embeddings ? embeddings + first * network->embedding : NULL));
+    TRY(cluster_gather(cluster, logits, count, classes * sizeof *logits, PREDICT_BATCH));
+    if (embeddings)
+        TRY(cluster_gather(cluster, embeddings, count, network->embedding * sizeof *embeddings,
+                           PREDICT_BATCH));
+    return NULL;
 }

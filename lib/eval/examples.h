@@ -10,6 +10,7 @@
 #include "formats/dataset.h"
 #include "device/device.h"
 #include "base/error.h"
+#include "cluster/cluster.h"
 #include "nn/architecture.h"
 #include "nn/teacher.h"
 #include "nn/train.h"
@@ -20,6 +21,7 @@ struct feature_source {
     const struct shapelet_pool *pool; /* NULL: no features */
     size_t window;                    /* as of transform_make */
     const struct device *device;      /* what computes them; NULL: the processor */
+    struct cluster *cluster;          /* ranks that share the series; each gets all features */
 };
 
 struct examples {
@@ -76,5 +78,9 @@ bool teacher_knows_pool(const struct teacher *teacher, const struct shapelet_poo
  */
 struct error *examples_predict(const struct examples *examples, const struct teacher *teacher,
                                float *logits, float *embeddings) MUST_CHECK;
+/* The same, with the series shared by the ranks of a cluster; rank 0 gets all. */
+struct error *examples_predict_over(struct cluster *cluster, const struct examples *examples,
+                                    const struct teacher *teacher, float *logits,
+                                    float *embeddings) MUST_CHECK;
 
 #endif

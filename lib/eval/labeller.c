@@ -17,7 +17,9 @@ struct error *labeller_read(const char *const *names, size_t count,
 {
     *labeller = (struct labeller){.names = names,
                                   .teachers = calloc(count + 1, sizeof *labeller->teachers),
-                                  .source = *source};
+                                  .source = *source,
+                                  .cluster = source->cluster};
+    labeller->source.cluster = NULL;
     if (!labeller->teachers)
         return error_memory("teachers");
     for (; labeller->count < count; labeller->count++) {
@@ -156,8 +158,12 @@ struct error *labeller_views(const struct labeller *labeller, const char *name,
                              const struct dataset *dataset, const struct view_recipe *recipe,
                              size_t views, void (*progress)(size_t done), float *logits)
 {
-    for (size_t first = 0; first < views; first += PART) {
-        size_t count = views - first < PART ? views - first : PART;
+    size_t begin, end;
+
+    /* Cut into the batches of one process. */
+    cluster_part(labeller->cluster, views, BATCH, &begin, &end);
+    for (size_t first = begin; first < end; first += PART) {
+        size_t count = end - first < PART ? end - first : PART;
         struct dataset part;
         struct error *error;
 
@@ -169,7 +175,8 @@ struct error *labeller_views(const struct labeller *labeller, const char *name,
         }
         TRY(run(labeller, name, &part, logits + first * dataset->classes));
         if (progress)
-            progress(first + count);
+            progress((first + count - begin) * cluster_size(labeller->cluster));
     }
-    return NULL;
+    return cluster_share(labeller->cluster, logits, views, dataset->classes * sizeof *logits,
+                         BATCH);
 }

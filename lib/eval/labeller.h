@@ -16,9 +16,11 @@ struct labeller {
     struct teacher *teachers;
     struct guide *program;        /* one more teacher, or NULL */
     struct feature_source source; /* of the features that the teachers need */
+    struct cluster *cluster;      /* ranks that share views */
 };
 
-/* Reads the teachers, which must know as many classes as the dataset has. */
+/* Reads the teachers, which must know as many classes as the dataset has.  The cluster of the source
+ * shares the views; each rank labels the series itself. */
 struct error *labeller_read(const char *const *names, size_t count,
                             const struct feature_source *source, const struct dataset *dataset,
                             struct labeller *labeller) MUST_CHECK;
@@ -40,7 +42,8 @@ struct error *labeller_label(const struct labeller *labeller, const char *name,
                              struct dataset *dataset) MUST_CHECK;
 
 /* Logits (views, V) of the first views of a dataset.  They are made and labelled some at a time, so
- * that memory does not grow with their number; progress, if not NULL, is called after each part. */
+ * that memory does not grow with their number; progress, if not NULL, is called after each part.  All
+ * ranks get all logits. */
 struct error *labeller_views(const struct labeller *labeller, const char *name,
                              const struct dataset *dataset, const struct view_recipe *recipe,
                              size_t views, void (*progress)(size_t done), float *logits) MUST_CHECK;

@@ -63,6 +63,7 @@ struct students {
     const struct student_options *options;
     const struct network *network;
     const struct train_set *set, *validation, *test;
+    size_t first; /* student that is the first task */
     struct score *scores;
     struct error **errors;
     _Atomic size_t epochs; /* finished, of all students */
@@ -133,11 +134,11 @@ static void train_task(void *context, size_t task, unsigned worker)
     struct students *students = context;
 
     (void)worker;
-    students->errors[task] = train_student(students, task);
+    students->errors[task] = train_student(students, students->first + task);
 }
 
 /* The first error, by student; the others are dropped. */
-static struct error *collect_errors(struct students *students, size_t count)
+static struct error *collect_errors(const struct students *students, size_t count)
 {
     struct error *first = NULL;
 
@@ -147,9 +148,41 @@ static struct error *collect_errors(struct students *students, size_t count)
         else
             error_free(students->errors[i]);
     }
-    for (size_t i = 0; first && i < count; i++)
-        score_free(&students->scores[i]);
     return first;
+}
+
+/* Every rank has the scores of its students, and then of all: each as its struct and the confusion
+ * matrix after it. */
+static struct error *share_scores(struct cluster *cluster, struct score *scores, size_t count,
+                                  size_t classes)
+{
+    size_t matrix = classes * classes * sizeof *scores->confusion;
+    size_t size = sizeof *scores + matrix, first, end;
+    char *packed = cluster ? calloc(count, size) : NULL;
+    struct error *error;
+
+    if (!cluster)
+        return NULL;
+    if (!packed)
+        return error_memory("scores");
+    cluster_part(cluster, count, 1, &first, &end);
+    for (size_t i = first; i < end; i++) {
+        memcpy(packed + i * size, &scores[i], sizeof *scores);
+        memcpy(packed + i * size + sizeof *scores, scores[i].confusion, matrix);
+    }
+    error = cluster_share(cluster, packed, count, size, 1);
+    for (size_t i = 0; !error && i < count; i++) {
+        size_t *confusion = scores[i].confusion ? scores[i].confusion : malloc(matrix);
+
+        memcpy(&scores[i], packed + i * size, sizeof *scores);
+        scores[i].confusion = confusion;
+        if (confusion)
+            memcpy(confusion, packed + i * size + sizeof *scores, matrix);
+        else
+            error = error_memory("scores");
+    }
+    free(packed);
+    return error;
 }
 
 struct error *students_train(const struct student_options *options, const struct train_set *set,
@@ -161,7 +194,10 @@ struct error *students_train(const struct student_options *options, const struct
     const struct backend *backend = options->backend ? options->backend : backend_cpu();
     struct network *network;
     struct error *error;
+    size_t count;
 
+    cluster_part(options->cluster, options->seeds, 1, &students.first, &count);
+    count -= students.first;
     memset(scores, 0, options->seeds * sizeof *scores);
     TRY(network_new(&options->architecture, backend, &network));
     students.network = network;
@@ -170,12 +206,17 @@ struct error *students_train(const struct student_options *options, const struct
         network_free(network);
         return error_memory("students");
     }
-    if (options->seeds == 1 || backend->whole_batch)
-        for (size_t i = 0; i < options->seeds; i++)
+    if (count == 1 || backend->whole_batch)
+        for (size_t i = 0; i < count; i++)
             train_task(&students, i, 0);
     else
-        parallel_for(options->seeds, train_task, &students);
-    error = collect_errors(&students, options->seeds);
+        parallel_for(count, train_task, &students);
+    error = collect_errors(&students, count);
+    if (!error)
+        error =
+            share_scores(options->cluster, scores, options->seeds, network->architecture.classes);
+    for (size_t i = 0; error && i < options->seeds; i++)
+        score_free(&scores[i]);
     free(students.errors);
     network_free(network);
     return error;

@@ -8,6 +8,7 @@
 #include <stddef.h>
 
 #include "base/error.h"
+#include "cluster/cluster.h"
 #include "eval/score.h"
 #include "nn/architecture.h"
 #include "nn/train.h"
@@ -18,7 +19,8 @@ struct student_options {
     struct train_options train;
     size_t seeds;                  /* how many students */
     const struct backend *backend; /* where they run; NULL: the processor */
-    /* Called after each epoch of any student, from any thread, with the number of epochs finished
+    struct cluster *cluster;       /* ranks that share the students; each gets all scores */
+    /* Called after each epoch of any student of this rank, from any thread, with the number of epochs finished
      * by all students and the largest possible number. */
     void (*progress)(void *context, size_t done, size_t total);
     void *context;

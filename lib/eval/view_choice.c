@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/parallel.h"
+#include "base/size.h"
 #include "eval/student.h"
 
 enum { BATCH = 64, MOST_EPOCHS = 100, TEMPERATURE = 4 };
@@ -77,6 +78,7 @@ static struct error *try_student(const struct examples *training, const struct e
 struct trial_students {
     const struct examples *training, *validation;
     const struct view_choice_options *options;
+    size_t first;
     double *accuracy;
     struct error *errors[VIEW_STUDENTS];
 };
@@ -84,26 +86,30 @@ struct trial_students {
 static void try_student_task(void *context, size_t task, unsigned worker)
 {
     struct trial_students *students = context;
+    size_t i = students->first + task;
 
     (void)worker;
-    students->errors[task] = try_student(students->training, students->validation, endings[task],
-                                         students->options, &students->accuracy[task]);
+    students->errors[task] = try_student(students->training, students->validation, endings[i],
+                                         students->options, &students->accuracy[i]);
 }
 
+/* Students first to end - 1 of this recipe. */
 static struct error *try_recipe(const struct labeller *labeller, const char *name,
                                 const struct dataset *dataset, const struct examples *validation,
-                                const struct view_choice_options *options, struct view_trial *trial)
+                                const struct view_choice_options *options, size_t first, size_t end,
+                                struct view_trial *trial)
 {
     struct feature_source none = {NULL};
     struct dataset set;
     struct examples training;
-    struct trial_students students = {&training, validation, options, trial->accuracy, {NULL}};
+    struct trial_students students = {&training, validation,      options,
+                                      first,     trial->accuracy, {NULL}};
     struct error *error = NULL;
 
     TRY(make_training_set(labeller, name, dataset, &trial->recipe, options->views, &set));
     TRY(examples_make(name, &set, &none, &training));
-    parallel_for(VIEW_STUDENTS, try_student_task, &students);
-    for (size_t i = 0; i < VIEW_STUDENTS; i++) {
+    parallel_for(end - first, try_student_task, &students);
+    for (size_t i = 0; i < end - first; i++) {
         if (!error)
             error = students.errors[i];
         else
@@ -118,15 +124,31 @@ struct error *view_choose(const struct labeller *labeller, const char *name,
                           const struct view_choice_options *options, void (*progress)(size_t done),
                           struct view_trial *trials, size_t *best)
 {
-    *best = 0;
+    struct labeller own = *labeller; /* each rank labels what its students need */
+    double accuracy[VIEW_PRESETS][VIEW_STUDENTS] = {{0}};
+    size_t first, end;
+
+    own.cluster = NULL;
+    cluster_part(labeller->cluster, VIEW_PRESETS * VIEW_STUDENTS, 1, &first, &end);
     for (size_t i = 0; i < VIEW_PRESETS; i++) {
+        size_t before = i * VIEW_STUDENTS, from = size_max(first, before) - before;
+        size_t to = size_max(size_min(end, before + VIEW_STUDENTS), before) - before;
+
         trials[i] = (struct view_trial){view_presets[i].name, view_presets[i].recipe, {0}};
         trials[i].recipe.seed = options->seed;
-        TRY(try_recipe(labeller, name, dataset, validation, options, &trials[i]));
-        if (view_trial_score(&trials[i]) > view_trial_score(&trials[*best]))
-            *best = i;
+        if (from < to)
+            TRY(try_recipe(&own, name, dataset, validation, options, from, to, &trials[i]));
+        memcpy(accuracy[i], trials[i].accuracy, sizeof accuracy[i]);
         if (progress)
             progress(i + 1);
+    }
+    TRY(cluster_share(labeller->cluster, accuracy, VIEW_PRESETS * VIEW_STUDENTS, sizeof(double),
+                      1));
+    *best = 0;
+    for (size_t i = 0; i < VIEW_PRESETS; i++) {
+        memcpy(trials[i].accuracy, accuracy[i], sizeof accuracy[i]);
+        if (view_trial_score(&trials[i]) > view_trial_score(&trials[*best]))
+            *best = i;
     }
     return NULL;
 }

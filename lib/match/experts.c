@@ -1,5 +1,6 @@
-/* Each expert is one task.  As many as there are threads are trained at a time and then written in
- * order, so the file is the same for any number of threads and never in memory as a whole. */
+/* Each expert is one task.  As many as there are threads in all ranks are trained at a time and then
+ * written by rank 0 in order, so the file is the same for any number of threads and ranks and never
+ * in memory as a whole. */
 #include "match/experts.h"
 
 #include <math.h>
@@ -9,6 +10,7 @@
 
 #include "base/parallel.h"
 #include "base/random.h"
+#include "base/size.h"
 #include "formats/ckpt.h"
 #include "nn/backend.h"
 #include "nn/checkpoint.h"
@@ -54,9 +56,9 @@ struct trainer {
     const struct dataset *dataset;
     struct model model;
     size_t batch;
-    size_t worker_count; /* experts at a time */
+    size_t worker_count; /* experts at a time, of each rank */
     struct worker *workers;
-    size_t first; /* expert that the first of them is */
+    size_t first; /* expert that the first of all ranks is */
     atomic_size_t done;
 };
 
@@ -93,9 +95,10 @@ static struct error *trainer_make(struct trainer *trainer)
                      &trainer->model));
     trainer->batch = batch_size(options, trainer->dataset->count);
     trainer->worker_count =
-        parallel_threads() < options->count ? parallel_threads() : options->count;
+        size_min(parallel_threads(), size_ceiling(options->count, cluster_size(options->cluster)));
     if (trainer->model.network->backend->whole_batch)
         trainer->worker_count = 1;
+    TRY(cluster_broadcast(options->cluster, &trainer->worker_count, sizeof trainer->worker_count));
     trainer->workers = calloc(trainer->worker_count, sizeof *trainer->workers);
     if (!trainer->workers)
         return error_memory("experts");
@@ -196,13 +199,27 @@ static struct error *train_expert(struct trainer *trainer, struct worker *one, s
     return NULL;
 }
 
+/* The first expert of a rank. */
+static size_t first_of(const struct trainer *trainer, size_t rank)
+{
+    return trainer->first + rank * trainer->worker_count;
+}
+
+/* How many experts a rank trains now. */
+static size_t count_of(const struct trainer *trainer, size_t rank)
+{
+    size_t first = first_of(trainer, rank), count = trainer->options->count;
+
+    return first < count ? size_min(count - first, trainer->worker_count) : 0;
+}
+
 static void train_task(void *context, size_t task, unsigned worker)
 {
     struct trainer *trainer = context;
+    size_t first = first_of(trainer, cluster_rank(trainer->options->cluster));
 
     (void)worker;
-    trainer->workers[task].error =
-        train_expert(trainer, &trainer->workers[task], trainer->first + task);
+    trainer->workers[task].error = train_expert(trainer, &trainer->workers[task], first + task);
 }
 
 /* ---- Writing ---- */
@@ -232,6 +249,8 @@ static struct error *write_points(const struct trainer *trainer, const float *po
 {
     size_t floats = (trainer->options->epochs + 1) * trainer->model.parameter_count;
 
+    if (cluster_rank(trainer->options->cluster) > 0)
+        return NULL;
     if (fwrite(points, sizeof *points, floats, stream) != floats)
         return error_system("writing");
     return NULL;
@@ -264,7 +283,7 @@ static struct error *open_checkpoint(const struct trainer *trainer, struct ckpt 
     char name[DIGEST_TEXT], by[CHECKPOINT_BY];
     struct ckpt_run run = {"training of experts", name, by};
 
-    if (!options->checkpoint)
+    if (!options->checkpoint || cluster_rank(options->cluster) > 0)
         return NULL;
     fingerprint(trainer, name);
     checkpoint_computed_by(trainer->model.network->backend, by);
@@ -287,26 +306,42 @@ static struct error *take_finished(struct trainer *trainer, struct ckpt *checkpo
         trainer->first++;
         atomic_fetch_add(&trainer->done, trainer->options->epochs);
     }
+    return cluster_broadcast(trainer->options->cluster, &trainer->first, sizeof trainer->first);
+}
+
+/* The experts of one rank go to rank 0 and into its files, up to one that failed. */
+static struct error *write_rank(struct trainer *trainer, size_t rank, struct ckpt *checkpoint,
+                                FILE *stream)
+{
+    size_t bytes = (trainer->options->epochs + 1) * trainer->model.parameter_count * sizeof(float);
+
+    for (size_t i = 0; i < count_of(trainer, rank); i++) {
+        float *points = trainer->workers[i].points;
+        struct error *error = NULL;
+
+        if (rank == cluster_rank(trainer->options->cluster)) {
+            error = trainer->workers[i].error;
+            trainer->workers[i].error = NULL;
+        }
+        TRY(error);
+        TRY(cluster_fetch(trainer->options->cluster, rank, points, bytes));
+        if (checkpoint->stream)
+            TRY(ckpt_add(checkpoint, points));
+        TRY(write_points(trainer, points, stream));
+    }
     return NULL;
 }
 
 static struct error *train_rest(struct trainer *trainer, struct ckpt *checkpoint, FILE *stream)
 {
-    for (; trainer->first < trainer->options->count; trainer->first += trainer->worker_count) {
-        size_t left = trainer->options->count - trainer->first;
-        size_t now = left < trainer->worker_count ? left : trainer->worker_count;
+    struct cluster *cluster = trainer->options->cluster;
+    size_t ranks = cluster_size(cluster);
 
-        parallel_for(now, train_task, trainer);
-        for (size_t i = 0; i < now; i++) {
-            struct worker *one = &trainer->workers[i];
-            struct error *error = one->error;
-
-            one->error = NULL;
-            TRY(error);
-            if (checkpoint->stream)
-                TRY(ckpt_add(checkpoint, one->points));
-            TRY(write_points(trainer, one->points, stream));
-        }
+    for (; trainer->first < trainer->options->count;
+         trainer->first += ranks * trainer->worker_count) {
+        parallel_for(count_of(trainer, cluster_rank(cluster)), train_task, trainer);
+        for (size_t rank = 0; rank < ranks; rank++)
+            TRY(write_rank(trainer, rank, checkpoint, stream));
     }
     return NULL;
 }

@@ -17,6 +17,7 @@
 #include "formats/dataset.h"
 #include "base/digest.h"
 #include "base/error.h"
+#include "cluster/cluster.h"
 #include "match/model.h"
 #include "formats/npy-c/npy-c.h"
 
@@ -31,9 +32,11 @@ struct expert_options {
     uint64_t seed;
     const struct backend *backend; /* where they are trained; NULL: the processor */
     const char *checkpoint;        /* file of the finished experts of an interrupted run, or NULL */
+    struct cluster
+        *cluster; /* ranks that share the experts; rank 0 has the checkpoint and writes */
 
-    /* Called after every epoch of every expert, from any thread, with the epochs done by all experts,
-     * the total, and the loss of this one. */
+    /* Called after every epoch of every expert of this rank, from any thread, with the epochs done by
+     * its experts, the total of all, and the loss of this one. */
     void (*progress)(void *context, size_t done, size_t total, double loss);
     /* Called when the checkpoint ends in the middle of an expert, which is trained again. */
     void (*torn)(void *context, size_t expert);

@@ -48,6 +48,7 @@ struct error *match_start(const struct match_options *options, const struct data
     if (start.kind != START_NEAREST || !experts)
         return start_series(dataset, &start, x, repeated);
     TRY(model_new_on(&experts->architecture, experts->two_towers, options->backend, &model));
+    model.cluster = options->cluster;
     points = calloc(dataset->count, model.embedding * sizeof *points);
     error = points ? NULL : error_memory("embeddings");
     if (!error)

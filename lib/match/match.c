@@ -222,7 +222,8 @@ static void lay_out_checkpoint(struct condensation *m)
                                       .network = "none",
                                       .fingerprint = m->fingerprint,
                                       .backend = backend_cpu(),
-                                      .worker = m->problem.options->backend};
+                                      .worker = m->problem.options->backend,
+                                      .cluster = m->problem.options->cluster};
     checkpoint_add(checkpoint, "kept", values, kept);
     for (size_t i = 0; i < GROUPS; i++) {
         struct group *group = &m->groups[i];
@@ -335,6 +336,7 @@ static struct error *take_step(struct condensation *m, size_t step, double *loss
     if (groups[2].count)
         condensed.rate = exp(groups[2].values[0]);
     *loss = m->method->step(m->state, step, &condensed, &gradient);
+    TRY(cluster_check(options->cluster));
     if (options->backend)
         TRY(backend_check(options->backend));
     if (!isfinite(*loss))

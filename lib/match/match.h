@@ -11,6 +11,7 @@
 
 #include "formats/dataset.h"
 #include "base/error.h"
+#include "cluster/cluster.h"
 #include "match/experts.h"
 #include "match/method.h"
 #include "nn/architecture.h"
@@ -41,6 +42,7 @@ struct match_options {
     enum match_optimiser optimiser; /* of the series, whose rate falls to 0 by a cosine */
     uint64_t seed;
     const struct backend *backend; /* where the networks run; NULL: the processor */
+    struct cluster *cluster;       /* ranks that share each step; rank 0 has the checkpoint */
 
     /* For methods that need them (enum match_needs). */
     struct architecture architecture; /* of the networks; all numbers known */

@@ -64,6 +64,7 @@ struct classwise {
     float *statistics; /* (V * STATISTICS_SERIES, C, L) */
     /* This step. */
     size_t step;
+    size_t first_class; /* of this rank */
     const float *x;
     float *dx;
 };
@@ -238,9 +239,10 @@ static void prepare_network(struct classwise *c)
 
 /* ---- A step ---- */
 
-static void match_class(void *context, size_t label, unsigned worker)
+static void match_class(void *context, size_t task, unsigned worker)
 {
     struct classwise *c = context;
+    size_t label = c->first_class + task;
     const struct match_options *options = c->problem->options;
     struct slot *slot = &c->slot[worker];
     struct random_stream stream = stream_of(c, label);
@@ -267,18 +269,24 @@ static double classwise_step(void *state, size_t step, const struct condensed *c
                              struct condensed *gradient)
 {
     struct classwise *c = state;
-    size_t classes = c->problem->dataset->classes;
+    const struct match_options *options = c->problem->options;
+    size_t classes = c->problem->dataset->classes, end;
     double loss = 0;
 
     c->step = step;
     c->x = condensed->x;
     c->dx = gradient->x;
     prepare_network(c);
+    cluster_part(options->cluster, classes, 1, &c->first_class, &end);
     if (c->slots > 1)
-        parallel_for(classes, match_class, c);
+        parallel_for(end - c->first_class, match_class, c);
     else
-        for (size_t v = 0; v < classes; v++)
-            match_class(c, v, 0);
+        for (size_t task = 0; c->first_class + task < end; task++)
+            match_class(c, task, 0);
+    /* match.c asks for errors (cluster_check). */
+    error_free(cluster_share(options->cluster, c->losses, classes, sizeof *c->losses, 1));
+    error_free(cluster_share(options->cluster, c->dx, classes,
+                             options->per_class * c->problem->series * sizeof *c->dx, 1));
     for (size_t v = 0; v < classes; v++)
         loss += c->losses[v];
     return loss;

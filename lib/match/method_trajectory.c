@@ -111,6 +111,7 @@ static struct error *make(struct trajectory_state *m)
         return error_memory("matching");
     TRY(model_new_on(&options->experts->architecture, options->experts->two_towers,
                      options->backend, &m->model));
+    m->model.cluster = options->cluster;
     TRY(trajectory_new(&m->model, &trajectory, &m->trajectory));
     if (dual)
         TRY(spectral_views_new(problem->count * problem->dataset->channels,

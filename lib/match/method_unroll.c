@@ -90,6 +90,8 @@ struct unrolling {
     struct window windows[WINDOWS];
     float *condensed_features; /* (N, K) of the condensed series */
     uint32_t *places;          /* where they were found */
+    float *shared;             /* (WINDOWS, shared_floats): what ranks exchange of a step */
+    size_t first_window;       /* of this rank */
     /* This step. */
     size_t step;
     struct unroll_condensed condensed;
@@ -100,6 +102,15 @@ struct unrolling {
 static size_t student_floats(const struct unrolling *u)
 {
     return 2 * u->network->parameter_count + 1;
+}
+
+/* Gradients of a window and its loss, as a double. */
+static size_t shared_floats(const struct unrolling *u)
+{
+    const struct match_problem *problem = u->problem;
+
+    return problem->count * (problem->series + problem->dataset->classes + u->features) +
+           sizeof(double) / sizeof(float);
 }
 
 static struct error *make_window(struct unrolling *u, struct window *window)
@@ -145,7 +156,8 @@ static struct error *make(struct unrolling *u)
         u->condensed_features = calloc(problem->count, u->features * sizeof *u->condensed_features);
         u->places = calloc(problem->count, u->features * sizeof *u->places);
     }
-    if (!u->kept || (u->features && (!u->condensed_features || !u->places)))
+    u->shared = calloc(WINDOWS, shared_floats(u) * sizeof *u->shared);
+    if (!u->kept || !u->shared || (u->features && (!u->condensed_features || !u->places)))
         return error_memory("students");
     for (size_t i = 0; i < WINDOWS; i++)
         TRY(make_window(u, &u->windows[i]));
@@ -168,6 +180,7 @@ static void unrolling_free(void *state)
         free(window->real_labels);
     }
     free(u->kept);
+    free(u->shared);
     free(u->condensed_features);
     free(u->places);
     network_free(u->network);
@@ -228,28 +241,29 @@ static void train_ahead(void *context, size_t task, unsigned worker)
 {
     struct unrolling *u = context;
     const struct match_options *o = u->problem->options;
+    size_t w = u->first_window + task;
 
     (void)worker;
-    for (size_t i = task; i < STUDENTS; i += WINDOWS) {
+    for (size_t i = w; i < STUDENTS; i += WINDOWS) {
         struct unroll_student student = student_of(u, i);
 
         student.dropout = dropout_of(o->seed, i);
-        unroll_begin(u->windows[task].unroll, o->seed, i, &student);
+        unroll_begin(u->windows[w].unroll, o->seed, i, &student);
         while (student.age < i * match_whole(o, STUDENT_STEPS) / STUDENTS)
-            unroll_train(u->windows[task].unroll, &u->condensed, &student);
+            unroll_train(u->windows[w].unroll, &u->condensed, &student);
         note_age(u, &student);
     }
 }
 
 /* ---- A step ---- */
 
-static struct unroll_batch draw_real(const struct unrolling *u, struct window *window, size_t task)
+static struct unroll_batch draw_real(const struct unrolling *u, struct window *window, size_t w)
 {
     const struct dataset *dataset = u->problem->dataset;
     size_t series = u->problem->series, k = u->features;
     const float *features = u->problem->options->features;
     struct random_stream stream =
-        random_stream(u->problem->options->seed, RANDOM_MATCH, u->step * WINDOWS + task);
+        random_stream(u->problem->options->seed, RANDOM_MATCH, u->step * WINDOWS + w);
 
     for (size_t i = 0; i < u->batch; i++) {
         size_t from = random_below(&stream, dataset->count);
@@ -267,10 +281,11 @@ static void take_window(void *context, size_t task, unsigned worker)
 {
     struct unrolling *u = context;
     const struct match_options *o = u->problem->options;
-    struct window *window = &u->windows[task];
-    uint64_t number = u->step * WINDOWS + task;
+    size_t w = u->first_window + task;
+    struct window *window = &u->windows[w];
+    uint64_t number = u->step * WINDOWS + w;
     struct unroll_student student = student_of(u, number % STUDENTS);
-    struct unroll_batch real = draw_real(u, window, task);
+    struct unroll_batch real = draw_real(u, window, w);
 
     (void)worker;
     student.dropout = dropout_of(o->seed, STUDENTS + number);
@@ -278,6 +293,46 @@ static void take_window(void *context, size_t task, unsigned worker)
         unroll_begin(window->unroll, o->seed, STUDENTS + number, &student);
     window->loss = unroll_window(window->unroll, &u->condensed, &real, &student, &window->gradient);
     note_age(u, &student);
+}
+
+static float *move(bool in, float *array, size_t floats, float *packed)
+{
+    if (floats)
+        memcpy(in ? packed : array, in ? array : packed, floats * sizeof *array);
+    return packed + floats;
+}
+
+/* A window into its place in u->shared, or out of it. */
+static void pack_window(struct unrolling *u, size_t w, bool in)
+{
+    const struct match_problem *problem = u->problem;
+    struct window *window = &u->windows[w];
+    float *next = u->shared + w * shared_floats(u);
+
+    next = move(in, window->gradient.x, problem->count * problem->series, next);
+    next = move(in, window->gradient.targets, problem->count * problem->dataset->classes, next);
+    next = move(in, window->gradient.features, problem->count * u->features, next);
+    memcpy(in ? (void *)next : &window->loss, in ? &window->loss : (void *)next,
+           sizeof window->loss);
+}
+
+/* All ranks get the gradients of all windows.  A student belongs to the same window, and so to the
+ * same rank, in all steps: the others need it for a checkpoint only.  Errors: cluster_check. */
+static void share_windows(struct unrolling *u)
+{
+    struct cluster *cluster = u->problem->options->cluster;
+    size_t floats = student_floats(u);
+
+    if (!cluster)
+        return;
+    for (size_t w = 0; w < WINDOWS; w++)
+        pack_window(u, w, true);
+    error_free(cluster_share(cluster, u->shared, WINDOWS, shared_floats(u) * sizeof *u->shared, 1));
+    for (size_t w = 0; w < WINDOWS; w++)
+        pack_window(u, w, false);
+    for (size_t i = 0; u->problem->options->checkpoint && i < STUDENTS; i += WINDOWS)
+        error_free(
+            cluster_share(cluster, u->kept + i * floats, WINDOWS, floats * sizeof *u->kept, 1));
 }
 
 /* Adds a window's gradient to the sum, with length 1: one that lies where training is wild would
@@ -305,7 +360,9 @@ static double unrolling_step(void *state, size_t step, const struct condensed *c
     size_t floats = problem->count * problem->series;
     size_t logits = problem->count * problem->dataset->classes;
     double loss = 0;
+    size_t end;
 
+    cluster_part(problem->options->cluster, WINDOWS, 1, &u->first_window, &end);
     u->step = step;
     u->condensed =
         (struct unroll_condensed){condensed->x, u->condensed_features, condensed->targets};
@@ -313,8 +370,9 @@ static double unrolling_step(void *state, size_t step, const struct condensed *c
         transform_forward(transform, condensed->x, problem->count, u->condensed_features,
                           u->places);
     if (step == 0)
-        u->network->backend->run(WINDOWS, train_ahead, u);
-    u->network->backend->run(WINDOWS, take_window, u);
+        u->network->backend->run(end - u->first_window, train_ahead, u);
+    u->network->backend->run(end - u->first_window, take_window, u);
+    share_windows(u);
     memset(gradient->x, 0, floats * sizeof *gradient->x);
     memset(gradient->targets, 0, logits * sizeof *gradient->targets);
     for (size_t i = 0; i < WINDOWS; i++) {

@@ -194,8 +194,10 @@ static struct error *make_run(unsigned flags, struct model_run *run)
 {
     size_t logits = run->most * run->model->architecture.classes;
 
-    for (size_t tower = 0; tower < run->model->towers; tower++)
+    for (size_t tower = 0; tower < run->model->towers; tower++) {
         TRY(pass_new(run->model->network, run->most, flags, &run->passes[tower]));
+        pass_share(run->passes[tower], run->model->cluster);
+    }
     for (size_t tower = 0; tower < run->model->towers && !backend_of(run)->host_memory; tower++)
         TRY(make_copies(run, &run->copies[tower]));
     run->logits = calloc(logits, sizeof *run->logits);

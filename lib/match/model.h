@@ -22,6 +22,7 @@
 enum { MODEL_TOWERS = 2 };
 
 struct model {
+    struct cluster *cluster; /* ranks that share the batches of its runs (pass_share), or NULL */
     struct architecture architecture; /* of each tower */
     size_t towers;                    /* 1 or 2 */
     struct network *network;          /* both towers are of one kind */

@@ -112,6 +112,8 @@ struct error *checkpoint_write(const char *path, const struct checkpoint *checkp
     struct memory_stream layout;
     struct error *error;
 
+    if (cluster_rank(checkpoint->cluster) > 0)
+        return NULL;
     TRY(check_room(checkpoint));
     TRY(write_layout(checkpoint, &layout));
     error = write_parts(path, checkpoint, progress, &layout);
@@ -161,8 +163,8 @@ static struct error *read_state(const char *path, const struct checkpoint *check
     return ckpt_read(path, &run, state, size);
 }
 
-struct error *checkpoint_read(const char *path, const struct checkpoint *checkpoint,
-                              char progress[CHECKPOINT_PROGRESS], bool *found)
+static struct error *read_file(const char *path, const struct checkpoint *checkpoint,
+                               char progress[CHECKPOINT_PROGRESS], bool *found)
 {
     struct memory_stream layout;
     unsigned char *state;
@@ -180,4 +182,37 @@ struct error *checkpoint_read(const char *path, const struct checkpoint *checkpo
     memory_stream_free(&layout);
     free(state);
     return error;
+}
+
+/* What rank 0 has read, to all. */
+static struct error *share_arrays(const struct checkpoint *checkpoint)
+{
+    const struct backend *backend = checkpoint->backend;
+    struct checkpoint_array arrays[CHECKPOINT_ARRAYS];
+    struct error *error = NULL;
+
+    memcpy(arrays, checkpoint->arrays, sizeof arrays);
+    TRY(host_copies(backend, checkpoint->count, arrays));
+    for (size_t i = 0; !error && i < checkpoint->count; i++) {
+        size_t bytes = arrays[i].count * sizeof *arrays[i].values;
+
+        error = cluster_broadcast(checkpoint->cluster, arrays[i].values, bytes);
+        if (!error && !backend->host_memory)
+            backend->upload(checkpoint->arrays[i].values, arrays[i].values, bytes);
+    }
+    host_free(backend, checkpoint->count, arrays);
+    return error;
+}
+
+struct error *checkpoint_read(const char *path, const struct checkpoint *checkpoint,
+                              char progress[CHECKPOINT_PROGRESS], bool *found)
+{
+    *found = false;
+    if (cluster_rank(checkpoint->cluster) == 0)
+        TRY(read_file(path, checkpoint, progress, found));
+    TRY(cluster_broadcast(checkpoint->cluster, found, sizeof *found));
+    if (!*found || !checkpoint->cluster)
+        return NULL;
+    TRY(cluster_broadcast(checkpoint->cluster, progress, CHECKPOINT_PROGRESS));
+    return share_arrays(checkpoint);
 }

@@ -13,6 +13,7 @@
 #include <stddef.h>
 
 #include "base/error.h"
+#include "cluster/cluster.h"
 #include "nn/backend.h"
 
 enum { CHECKPOINT_ARRAYS = 10, CHECKPOINT_PROGRESS = 256, CHECKPOINT_BY = 768 };
@@ -29,6 +30,7 @@ struct checkpoint {
     const char *fingerprint;       /* of all data and options that the result depends on */
     const struct backend *backend; /* whose memory the arrays are in */
     const struct backend *worker;  /* where the networks run; NULL: the same */
+    struct cluster *cluster;       /* rank 0 reads the file, for all, and writes it */
     size_t count;                  /* of arrays that were added, also where there was no room */
     struct checkpoint_array arrays[CHECKPOINT_ARRAYS];
 };

@@ -60,6 +60,9 @@ struct layer_type {
                        float *buffers);
     void (*lay_out)(struct pass *pass, const struct layer *layer, struct layout *layout);
     struct layer_phase phase[PHASES];
+    /* What `sums` writes and `reduce` reads in a phase: (blocks, *doubles). */
+    double *(*block_sums)(const struct pass *pass, const struct layer *layer, enum phase phase,
+                          size_t *doubles);
     /* Whether `sums` is to run at all, and whether `apply` must wait for `reduce`. */
     bool (*wants_sums)(const struct pass *pass, const struct layer *layer, enum phase phase);
     bool (*waits)(const struct pass *pass, const struct layer *layer, enum phase phase);
@@ -156,8 +159,10 @@ struct pass {
     const struct backend *backend;
     unsigned flags;
     size_t most_samples;
-    size_t blocks, block_samples; /* for this batch */
-    size_t chunk;                 /* samples that stay in the cache together */
+    size_t blocks, block_samples;  /* for this batch */
+    size_t first_block, end_block; /* those of this rank */
+    struct cluster *cluster;       /* that shares them, or NULL */
+    size_t chunk;                  /* samples that stay in the cache together */
 
     float *arena;
     size_t arena_floats;

@@ -180,6 +180,15 @@ static void forward_apply(struct pass *pass, const struct layer *layer, const st
                                    tensor_value(pass, layer->output, span->first));
 }
 
+static double *block_sums(const struct pass *pass, const struct layer *layer, enum phase phase,
+                          size_t *doubles)
+{
+    const struct normact *normact = normact_of(pass, layer);
+
+    *doubles = (phase == FORWARD ? NORMACT_MOMENTS : NORMACT_SUMS) * normact->shape.stride;
+    return phase == FORWARD ? normact->moments : normact->sums;
+}
+
 /* The place of this layer's sums is shared by all phases. */
 static void zero_sums(struct pass *pass, const struct layer *layer)
 {
@@ -395,6 +404,7 @@ static const struct layer_type type = {
                                     .reduce = tangent_backward_reduce,
                                     .apply = tangent_backward_apply,
                                     .finish = store_gradient}},
+    .block_sums = block_sums,
     .wants_sums = wants_sums,
     .waits = waits,
     .statistics = statistics,

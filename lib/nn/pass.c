@@ -355,10 +355,11 @@ struct segment {
     size_t count;
 };
 
-static void run_block(void *context, size_t block, unsigned worker)
+static void run_block(void *context, size_t task, unsigned worker)
 {
     const struct segment *segment = context;
     struct pass *pass = segment->pass;
+    size_t block = pass->first_block + task;
     size_t floats = pass->network->gradient_floats, first = block * pass->block_samples;
     size_t end = size_min(first + pass->block_samples, pass->forward.count);
 
@@ -375,13 +376,14 @@ static void run_block(void *context, size_t block, unsigned worker)
 static void run_segment(struct segment *segment)
 {
     struct pass *pass = segment->pass;
+    size_t blocks = pass->end_block - pass->first_block;
 
     /* More threads than there were when the pass was made: there is no memory for them. */
     if (pass->backend->workers() > pass->workers)
-        for (size_t block = 0; block < pass->blocks; block++)
+        for (size_t block = 0; block < blocks; block++)
             run_block(segment, block, 0);
     else
-        pass->backend->run(pass->blocks, run_block, segment);
+        pass->backend->run(blocks, run_block, segment);
     segment->count = 0;
     segment->clear = false;
 }
@@ -405,6 +407,83 @@ static const struct layer *layer_at(const struct pass *pass, enum phase phase, s
     return &pass->network->layers[is_backward(phase) ? count - 1 - i : i];
 }
 
+/* ---- Ranks that share the blocks ---- */
+
+void pass_share(struct pass *pass, struct cluster *cluster)
+{
+    bool at_once = pass->backend->whole_batch;
+
+    for (size_t i = 0; i < pass->network->layer_count; i++)
+        at_once = at_once || pass->network->layers[i].type->at_once;
+    pass->cluster = at_once ? NULL : cluster;
+}
+
+/* items[count], of which each rank has those of its blocks. */
+static void share_items(const struct pass *pass, void *items, size_t count, size_t size,
+                        size_t grain)
+{
+    error_free(cluster_share(pass->cluster, items, count, size, grain));
+}
+
+static void share_samples(const struct pass *pass, float *values, size_t floats)
+{
+    share_items(pass, values, pass->forward.count, floats * sizeof *values, pass->block_samples);
+}
+
+static void reduce_layer(struct pass *pass, const struct layer *layer, enum phase phase)
+{
+    if (pass->cluster && layer->type->block_sums) {
+        size_t doubles;
+        double *sums = layer->type->block_sums(pass, layer, phase, &doubles);
+
+        share_items(pass, sums, pass->blocks, doubles * sizeof *sums, 1);
+    }
+    layer->type->phase[phase].reduce(pass, layer);
+}
+
+/* Adds the gradients of this rank's blocks to the sum of those before, as reduce_blocks does; that of
+ * the first block is the sum already. */
+static void add_own_blocks(void *context, void *sum, size_t from, size_t count)
+{
+    const struct pass *pass = context;
+    size_t floats = pass->network->gradient_floats;
+    float *to = sum;
+
+    for (size_t block = size_max(pass->first_block, 1); block < pass->end_block; block++) {
+        const float *own = pass->partial + block * floats + from;
+
+        for (size_t i = 0; i < count; i++)
+            to[i] += own[i];
+    }
+}
+
+static void reduce_gradients(struct pass *pass)
+{
+    size_t floats = pass->network->gradient_floats;
+
+    if (!pass->cluster)
+        pass->backend->reduce_blocks(pass->blocks, floats, pass->partial);
+    else
+        error_free(cluster_reduce(pass->cluster, pass->partial, floats, sizeof *pass->partial,
+                                  add_own_blocks, pass));
+}
+
+/* What callers get of a phase for each sample. */
+static void share_results(const struct pass *pass, enum phase phase)
+{
+    const struct architecture *a = &pass->network->architecture;
+    const struct tensor_memory *logits = &pass->tensors[pass->network->logits_tensor];
+
+    if (phase == FORWARD || phase == TANGENT_FORWARD)
+        share_samples(pass, phase == FORWARD ? logits->value : logits->tangent, a->classes);
+    else if (pass->backward.x)
+        share_samples(pass, pass->backward.x, architecture_series_size(a));
+    if (is_backward(phase) && pass->backward.features)
+        share_samples(pass, pass->backward.features, a->features);
+}
+
+/* ---- Phases ---- */
+
 static void run_phase(struct pass *pass, enum phase phase)
 {
     bool adds = pass->backward.parameters || pass->network->always_adds;
@@ -425,24 +504,25 @@ static void run_phase(struct pass *pass, enum phase phase)
             add_step(&segment, table->sums, layer);
             if (layer->type->waits(pass, layer, phase)) {
                 run_segment(&segment);
-                table->reduce(pass, layer);
+                reduce_layer(pass, layer, phase);
             }
         }
         add_step(&segment, table->apply, layer);
     }
     run_segment(&segment);
     if (is_backward(phase) && pass->backward.parameters)
-        pass->backend->reduce_blocks(pass->blocks, pass->network->gradient_floats, pass->partial);
+        reduce_gradients(pass);
     for (size_t i = 0; i < count; i++) {
         const struct layer *layer = layer_at(pass, phase, i);
         const struct layer_phase *table = &layer->type->phase[phase];
 
         if (table->reduce && layer->type->wants_sums(pass, layer, phase) &&
             !layer->type->waits(pass, layer, phase))
-            table->reduce(pass, layer);
+            reduce_layer(pass, layer, phase);
         if (table->finish)
             table->finish(pass, layer);
     }
+    share_results(pass, phase);
 }
 
 /* ---- The passes ---- */
@@ -459,13 +539,17 @@ const float *pass_forward(struct pass *pass, const struct forward *forward)
     pass->forward = *forward;
     pass->block_samples = block_samples(pass, forward->count);
     pass->blocks = size_ceiling(forward->count, pass->block_samples);
+    cluster_part(pass->cluster, pass->blocks, 1, &pass->first_block, &pass->end_block);
     run_phase(pass, FORWARD);
     return pass->tensors[pass->network->logits_tensor].value;
 }
 
-const float *pass_embedding(const struct pass *pass)
+const float *pass_embedding(struct pass *pass)
 {
-    return pass->tensors[pass->network->embedding_tensor].value;
+    float *embedding = pass->tensors[pass->network->embedding_tensor].value;
+
+    share_samples(pass, embedding, pass->network->embedding);
+    return embedding;
 }
 
 void pass_match(struct pass *pass, const struct matching *matching, double *sum)

@@ -16,6 +16,7 @@
 #ifndef SC_NN_PASS_H
 #define SC_NN_PASS_H
 
+#include "cluster/cluster.h"
 #include "nn/network.h"
 
 enum pass_flags {
@@ -27,6 +28,13 @@ enum pass_flags {
 struct error *pass_new(const struct network *network, size_t most_samples, unsigned flags,
                        struct pass **pass) MUST_CHECK;
 void pass_free(struct pass *pass);
+
+/* From now on the ranks of the cluster share the blocks of every batch: each runs the layers on its
+ * blocks, and they exchange the sums of batch normalisation, the logits and the gradients, which all
+ * ranks then have with the bytes of one process.  All must call the same functions of the same passes.
+ * Errors of messages are to be asked for now and then (cluster_check).  No effect on devices that
+ * take a batch as a whole and on networks with layers that do (mlp): each rank computes all. */
+void pass_share(struct pass *pass, struct cluster *cluster);
 
 /* The network, the largest batch, and the bytes that it holds. */
 const struct network *pass_network(const struct pass *pass);
@@ -60,7 +68,7 @@ struct dropout dropout_of(uint64_t seed, uint64_t index);
 const float *pass_forward(struct pass *pass, const struct forward *forward);
 
 /* What the last layer gets, (N, network->embedding): the features, then the encoder's output. */
-const float *pass_embedding(const struct pass *pass);
+const float *pass_embedding(struct pass *pass);
 
 /* How far the batch statistics of every batch normalisation's input are from the running ones:
  *     R = sum over layers of weight_l (|mean - running mean| + |variance - running variance|)

@@ -139,6 +139,7 @@ static struct error *training_start(struct training *t, float *parameters, float
     if (t->validation)
         TRY(view_set(network, t->validation, &t->validation_view));
     TRY(pass_new(network, batch > held_out ? batch : held_out, PASS_BACKWARD, &t->pass));
+    pass_share(t->pass, t->options->cluster);
     TRY(optimiser_new(&t->options->optimiser, t->backend, network->parameter_count, &t->optimiser));
     TRY(optimiser_reserve(&t->optimiser, t->batches));
     t->order = calloc(t->set->count, sizeof *t->order);
@@ -154,6 +155,7 @@ static struct error *training_start(struct training *t, float *parameters, float
     copy_values(t, network->parameter_count, parameters, t->parameters);
     copy_values(t, network->buffer_count, buffers, t->buffers);
     t->state.network = network;
+    t->state.cluster = t->options->cluster;
     t->state.best = (struct train_result){.validation_loss = NAN, .validation_accuracy = NAN};
     t->state.parameters = t->parameters;
     t->state.buffers = t->buffers;
@@ -344,6 +346,7 @@ static struct error *train_epoch(struct training *t, size_t epoch, double rate, 
             t->backend->repeat(&t->step);
         else
             train_step(t, t->set->count - first);
+        TRY(cluster_check(t->options->cluster));
     }
     check_values(t);
     TRY(backend_fetch(t->backend, t->losses, t->device_losses,
@@ -445,6 +448,7 @@ static struct error *run_epoch(struct training *t)
         TRY(network_evaluate(t->pass, &options->loss, t->parameters, t->buffers,
                              &t->validation_view, &epoch.validation_loss,
                              &epoch.validation_accuracy));
+    TRY(cluster_check(options->cluster));
     t->state.epoch++;
     keep_best(t, &epoch);
     epoch.best_epoch = t->state.best.best_epoch;

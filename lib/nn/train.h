@@ -47,6 +47,7 @@ struct train_options {
     size_t validate_every; /* epochs from one validation to the next; 0: 1.  The last has one. */
     size_t patience;       /* stop after `patience` epochs without a better one; 0: never */
 
+    struct cluster *cluster; /* ranks that share each batch; rank 0 has the checkpoint */
     const char *checkpoint;  /* file, or NULL */
     size_t checkpoint_every; /* epochs from one writing to the next; 0: 10 */
 

@@ -12,7 +12,8 @@ static struct checkpoint checkpoint_of(const struct train_checkpoint *state,
     struct checkpoint checkpoint = {.kind = "training",
                                     .network = text,
                                     .fingerprint = state->fingerprint,
-                                    .backend = state->network->backend};
+                                    .backend = state->network->backend,
+                                    .cluster = state->cluster};
 
     architecture_print(&state->network->architecture, text);
     checkpoint_add(&checkpoint, "parameters", state->parameters, parameters);

@@ -3,12 +3,14 @@
 #define SC_NN_TRAIN_CHECKPOINT_H
 
 #include "base/digest.h"
+#include "cluster/cluster.h"
 #include "nn/network.h"
 #include "nn/optimiser.h"
 #include "nn/train.h"
 
 struct train_checkpoint {
     const struct network *network;
+    struct cluster *cluster;       /* rank 0 reads and writes */
     char fingerprint[DIGEST_TEXT]; /* of everything that the result depends on */
     size_t epoch;                  /* finished */
     struct train_result best;      /* so far */

@@ -7,6 +7,7 @@
 
 #include "base/parallel.h"
 #include "base/random.h"
+#include "base/size.h"
 #include "shapelets/gain.h"
 #include "shapelets/search.h"
 
@@ -15,6 +16,7 @@ enum {
     CHECKS = 16,            /* looks at the bound of a candidate */
     SERIES_PER_LOOK = 8,    /* times classes: measuring as many series costs as much as a look */
     TABLE_BYTES = 32 << 20, /* what a thread keeps of the candidates of a series at a time */
+    FIRST_ROUND = 8, /* series of each rank before the lists are exchanged for the first time */
 };
 
 size_t discover_default_lengths(size_t steps, size_t lengths[5])
@@ -377,6 +379,94 @@ static void search_free(struct search *search)
     pthread_mutex_destroy(&search->lock);
 }
 
+/* ---- Ranks ----
+ *
+ * Each searches the candidates of some series.  After a round of 8 series each, then of 16, 32 and so
+ * on, the lists of all are merged: those of one rank alone would fill up later, and fewer candidates
+ * be dropped early.  A merged list holds the best of all series that were searched, so that the last
+ * is the list that one process would have made. */
+
+/* All lists: how many candidates each has, then room for `capacity` of each. */
+static struct scored_candidate *packed_list(const struct search *search, void *packed, size_t list)
+{
+    size_t *counts = packed;
+
+    return (struct scored_candidate *)(counts + search->plan.lists) + list * search->plan.capacity;
+}
+
+static void merge_packed(void *context, void *into, const void *from)
+{
+    const struct search *search = context;
+    size_t *counts = into;
+    const size_t *other = from;
+
+    for (size_t i = 0; i < search->plan.lists; i++) {
+        struct shortlist list = {search->plan.capacity, counts[i], packed_list(search, into, i)};
+
+        shortlist_add_missing(&list, packed_list(search, (void *)from, i), other[i]);
+        counts[i] = list.count;
+    }
+}
+
+static struct error *exchange_lists(struct search *search)
+{
+    size_t lists = search->plan.lists, capacity = search->plan.capacity;
+    size_t bytes = lists * (sizeof(size_t) + capacity * sizeof(struct scored_candidate));
+    size_t *counts;
+    struct error *error;
+
+    if (!search->options->cluster)
+        return NULL;
+    if (!(counts = calloc(1, bytes)))
+        return error_memory("the best candidates of all ranks");
+    for (size_t i = 0; i < lists; i++) {
+        counts[i] = search->lists[i].count;
+        memcpy(packed_list(search, counts, i), search->lists[i].items,
+               counts[i] * sizeof *search->lists[i].items);
+    }
+    error = cluster_merge(search->options->cluster, counts, bytes, merge_packed, search);
+    for (size_t i = 0; i < lists && !error; i++) {
+        search->lists[i].count = counts[i];
+        memcpy(search->lists[i].items, packed_list(search, counts, i),
+               counts[i] * sizeof *search->lists[i].items);
+        atomic_store(&search->entry[i], shortlist_entry(&search->lists[i]));
+    }
+    free(counts);
+    return error;
+}
+
+/* In a round, every size-th source is this rank's. */
+static struct error *search_sources(struct search *search)
+{
+    size_t count = search->dataset->count, end;
+    size_t rank = cluster_rank(search->options->cluster);
+    size_t ranks = cluster_size(search->options->cluster);
+    size_t round = ranks == 1 ? count : FIRST_ROUND * ranks;
+
+    for (size_t first = 0; first < count; first = end, round *= 2) {
+        end = size_min(first + round, count);
+        search->first_source = first + rank;
+        search->source_step = ranks;
+        if (search->first_source < end)
+            parallel_for(size_ceiling(end - search->first_source, ranks), search_source, search);
+        if (search->options->device && search->options->device->fault())
+            return device_memory(search);
+        TRY(exchange_lists(search));
+    }
+    return NULL;
+}
+
+static void add_reports(void *context, void *into, const void *from)
+{
+    const struct discover_report *other = from;
+    struct discover_report *sum = into;
+
+    (void)context;
+    sum->candidates += other->candidates;
+    sum->distances += other->distances;
+    sum->sorted += other->sorted;
+}
+
 /* ---- Channels and the pool ---- */
 
 static struct error *search_channel(struct search *search, size_t channel,
@@ -396,9 +486,7 @@ static struct error *search_channel(struct search *search, size_t channel,
         search->lists[i].count = 0;
         atomic_store(&search->entry[i], -1.0F);
     }
-    parallel_for(search->dataset->count, search_source, search);
-    if (search->options->device && search->options->device->fault())
-        return device_memory(search);
+    TRY(search_sources(search));
     return select_final(&search->plan, search->lists, &measure, chosen, count);
 }
 
@@ -479,11 +567,10 @@ struct error *discover_shapelets(const struct dataset *dataset,
         error = search_make(&search, counts);
     if (!error)
         error = search_all(&search, pool);
-    for (unsigned i = 0; search.workers && i < search.worker_count; i++) {
-        sum.candidates += search.workers[i].report.candidates;
-        sum.distances += search.workers[i].report.distances;
-        sum.sorted += search.workers[i].report.sorted;
-    }
+    for (unsigned i = 0; search.workers && i < search.worker_count; i++)
+        add_reports(NULL, &sum, &search.workers[i].report);
+    if (!error)
+        error = cluster_merge(options->cluster, &sum, sizeof sum, add_reports, NULL);
     if (report)
         *report = sum;
     search_free(&search);

@@ -3,7 +3,7 @@
  * Every candidate of every series is measured against all series and scored (quality.h).  Where the
  * measure of quality has bounds, a candidate is dropped as soon as the upper bound of its quality
  * is below what the pool holds already.  That never changes the pool, and neither does the number
- * of threads. */
+ * of threads or of ranks. */
 #ifndef SC_SHAPELETS_DISCOVER_H
 #define SC_SHAPELETS_DISCOVER_H
 
@@ -13,6 +13,7 @@
 
 #include "formats/dataset.h"
 #include "base/error.h"
+#include "cluster/cluster.h"
 #include "shapelets/distance_device.h"
 #include "shapelets/select.h"
 #include "formats/slp.h"
@@ -31,7 +32,8 @@ struct discover_options {
     enum selection selection;
     bool keep_all; /* measure every candidate to the end: for tests and comparisons */
     const struct distance_device *device; /* what measures; NULL: the processor.  The same pool. */
-    /* Called from any thread after each series; may be NULL. */
+    struct cluster *cluster; /* ranks that share the series whose candidates are searched */
+    /* Called from any thread after each series of this rank; may be NULL. */
     void (*progress)(void *context, size_t done, size_t total);
     void *progress_context;
 };

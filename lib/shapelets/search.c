@@ -250,7 +250,7 @@ void search_source(void *context, size_t task, unsigned worker_number)
     struct search *search = context;
     struct search_worker *worker = &search->workers[worker_number];
 
-    worker->source = search->sources[task];
+    worker->source = search->sources[search->first_source + task * search->source_step];
     worker->labelling = labelling_of(search, search->dataset->y[worker->source]);
     worker->found_count = 0;
     for (size_t i = 0; i < search->chunk_count; i++)

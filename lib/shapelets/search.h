@@ -75,13 +75,15 @@ struct search {
 
     /* Of the current channel. */
     size_t channel;
+    size_t first_source, source_step; /* tasks are these of `sources` */
     struct series_blocks blocks;
     void *on_device; /* the same, where a device measures */
     struct shortlist *lists;
     _Atomic float *entry; /* shortlist_entry of each list, readable without the lock */
 };
 
-/* Searches the candidates of series sources[task]: a task for parallel_for. */
+/* Searches the candidates of series sources[first_source + task * source_step]: a task for
+ * parallel_for. */
 void search_source(void *search, size_t task, unsigned worker);
 
 #endif

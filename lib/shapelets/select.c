@@ -79,6 +79,14 @@ void shortlist_add(struct shortlist *list, const struct scored_candidate *candid
     list->items[at] = *candidate;
 }
 
+void shortlist_add_missing(struct shortlist *list, const struct scored_candidate *candidates,
+                           size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        if (!bsearch(&candidates[i], list->items, list->count, sizeof *candidates, scored_compare))
+            shortlist_add(list, &candidates[i]);
+}
+
 float shortlist_entry(const struct shortlist *list)
 {
     return list->count < list->capacity ? -1 : list->items[list->count - 1].quality;

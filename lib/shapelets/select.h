@@ -41,6 +41,9 @@ struct shortlist {
 struct error *shortlist_make(size_t capacity, struct shortlist *list) MUST_CHECK;
 void shortlist_free(struct shortlist *list);
 void shortlist_add(struct shortlist *list, const struct scored_candidate *candidate);
+/* Adds those that are not in the list yet. */
+void shortlist_add_missing(struct shortlist *list, const struct scored_candidate *candidates,
+                           size_t count);
 /* The least quality that a candidate needs to get in: -1 while there is room. */
 float shortlist_entry(const struct shortlist *list);
 

@@ -14,14 +14,16 @@ static const double weight = 512;
 struct measure {
     const struct transform *transform; /* where each shapelet is tried */
     const struct dataset *dataset;
+    size_t first;      /* series that is the first task */
     double *distances; /* (N, K) */
 };
 
-static void measure_series(void *context, size_t i, unsigned worker)
+static void measure_series(void *context, size_t task, unsigned worker)
 {
     const struct measure *measure = context;
     const struct transform *transform = measure->transform;
     const struct dataset *dataset = measure->dataset;
+    size_t i = measure->first + task;
 
     (void)worker;
     for (size_t k = 0; k < transform->count; k++) {
@@ -66,11 +68,13 @@ static struct error *set_scaling(const double *distances, size_t count, size_t s
     return NULL;
 }
 
-struct error *pool_standardise(struct shapelet_pool *pool, const struct dataset *dataset)
+struct error *pool_standardise(struct shapelet_pool *pool, const struct dataset *dataset,
+                               struct cluster *cluster)
 {
     struct transform transform;
     struct measure measure = {.transform = &transform, .dataset = dataset};
-    struct error *error = NULL;
+    struct error *error;
+    size_t end;
 
     pool->standardised = false;
     if (dataset->count == 0)
@@ -81,7 +85,10 @@ struct error *pool_standardise(struct shapelet_pool *pool, const struct dataset 
         transform_free(&transform);
         return error_memory("shapelet features");
     }
-    parallel_for(dataset->count, measure_series, &measure);
+    cluster_part(cluster, dataset->count, 1, &measure.first, &end);
+    parallel_for(end - measure.first, measure_series, &measure);
+    error = cluster_share(cluster, measure.distances, dataset->count,
+                          pool->count * sizeof *measure.distances, 1);
     for (size_t k = 0; !error && k < pool->count; k++)
         error = set_scaling(measure.distances, dataset->count, pool->count, k, &pool->shapelets[k]);
     pool->standardised = !error;

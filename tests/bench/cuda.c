@@ -138,7 +138,7 @@ static void discover_and_transform(const struct device *device)
     check(transform_make(&pool, set.channels, set.length, TRANSFORM_FULL, &transform));
     check(transform_to_device(&transform, device->transform));
     features = calloc(set.count * pool.count, sizeof *features);
-    check(device_transform(device, &transform, set.x, set.count, features));
+    check(device_transform(device, &transform, set.x, 0, set.count, features));
     free(features);
     transform_free(&transform);
     slp_free(&pool);

@@ -97,4 +97,10 @@ test_that 'a stage that fails is made at the next run' '
     condense >said
     condense -q
 '
+test_that 'LAUNCH is in front of every stage' '
+    condense -B -n LAUNCH="start here" | grep " -o run/" >stages
+    test -s stages
+    refute grep -v "start here sc-" stages
+'
+
 finish

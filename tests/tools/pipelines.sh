@@ -353,4 +353,15 @@ test_that 'the demo scores each method on its own dataset' '
     grep -q "^| herding-8bit+2000  *| $((40 * (128 + 8 + 4) + 2 * 8 + 12 * 8 + (40 + 2000) * 2)) " said
     test -s demo/condensed.svg
 '
+test_that 'LAUNCH starts every step, and another one is no reason to run it again' '
+    printf "#!/bin/sh\necho \"\$*\" >>launched\nexec \"\$@\"\n" >launcher
+    chmod +x launcher
+    table main-table METHODS=random SPCS=1 STUDENTS=plain DATASETS=Other RUN=launched-run LAUNCH="$PWD/launcher" >said
+    test "$(grep -c "sh -ec" launched)" = "$(find launched-run -name "*.command" | wc -l)"
+    grep -q "sh -ec .*sc-select" launched
+    rm launched
+    table main-table METHODS=random SPCS=1 STUDENTS=plain DATASETS=Other RUN=launched-run LAUNCH="$PWD/other" >said
+    test ! -e launched
+'
+
 finish

@@ -74,7 +74,7 @@ static void the_transform_and_its_gradient_are_those_of_the_processor(void **sta
                            upstream.on_gpu, dx.on_gpu);
         assert_close(&dx, 5e-6);
         /* The same for series of the host, without places. */
-        assert_ok(device_transform(fake_device(), &on_gpu, series, SERIES, features.seen));
+        assert_ok(device_transform(fake_device(), &on_gpu, series, 0, SERIES, features.seen));
         assert_arrays_near((float *)features.seen, (float *)features.on_cpu, SERIES * SHAPELETS,
                            2e-6);
         transform_free(&on_cpu);
@@ -111,7 +111,7 @@ static void large_sets_are_transformed_part_by_part(void **state)
         memset(seen, 0, sizeof seen);
         if (fake_knobs())
             fake_knobs()->run_late((enum fake_late)late);
-        assert_ok(device_transform(fake_device(), &on_gpu, series, COUNT, seen));
+        assert_ok(device_transform(fake_device(), &on_gpu, series, 0, COUNT, seen));
         if (fake_knobs())
             fake_knobs()->run_late(FAKE_NONE_LATE);
         assert_arrays_near(seen, expected, COUNT, 2e-6);

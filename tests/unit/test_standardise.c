@@ -42,7 +42,7 @@ static void features_have_mean_0_and_one_deviation(void **state)
 
     (void)state;
     make(&dataset, &pool);
-    assert_ok(pool_standardise(&pool, &dataset));
+    assert_ok(pool_standardise(&pool, &dataset, NULL));
     assert_true(pool.standardised);
     assert_ok(transform_make(&pool, 1, STEPS, TRANSFORM_AS_FOUND, &transform));
     transform_forward(&transform, dataset.x, SERIES, features, NULL);
@@ -68,7 +68,7 @@ static void a_distance_that_never_changes_is_left_alone(void **state)
 
     (void)state;
     make(&dataset, &pool);
-    assert_ok(pool_standardise(&pool, &dataset));
+    assert_ok(pool_standardise(&pool, &dataset, NULL));
     assert_true(pool.shapelets[2].offset == 0 && pool.shapelets[2].scale == 1);
     slp_free(&pool);
     dataset_free(&dataset);
@@ -87,7 +87,7 @@ static struct error *standardise_values(float high, float shapelet)
         dataset.x[i] = high * (0.5F + 0.5F * (float)(i / STEPS) / (SERIES - 1));
     for (size_t i = 0; i < SHAPELETS * LENGTH; i++)
         pool.values[i] = i < LENGTH ? 0 : shapelet;
-    error = pool_standardise(&pool, &dataset);
+    error = pool_standardise(&pool, &dataset, NULL);
     assert_true(pool.standardised == !error);
     for (size_t k = 0; !error && k < SHAPELETS; k++) {
         assert_true(isfinite(pool.shapelets[k].offset));

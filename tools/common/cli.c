@@ -13,6 +13,7 @@
 #include "base/computed_by.h"
 #include "base/parallel.h"
 #include "base/text.h"
+#include "cluster/cluster.h"
 #include "common/claims.h"
 #include "common/help.h"
 #include "common/process.h"
@@ -27,6 +28,12 @@ static bool quiet;
 /* The options that were given and matter for the result, as " --name=value ...". */
 static char *recorded;
 static const char *recorded_device;
+/* Of a rank of several. */
+static struct {
+    size_t number;
+    const char *host;
+    void (*fail)(const char *message); /* NULL: one process alone */
+} rank;
 
 static const struct cli_option common_options[] = {
     {'o', "output", "FILE", CLI_OUTPUT, CLI_AT(cli_common, output),
@@ -42,23 +49,30 @@ static const struct cli_option common_options[] = {
 
 /* ---- Messages ---- */
 
-/* The one place that messages go through, so that nothing in them, such as a class name of a file,
- * can play tricks on a terminal. */
+/* So that nothing in a message, such as a class name of a file, can play tricks on a terminal. */
+static void print_line(const char *text)
+{
+    progress_end();
+    fprintf(stderr, "%s: ", current->name);
+    text_escape(stderr, text);
+    fputc('\n', stderr);
+}
+
+/* The one place that messages go through. */
 static void message(const char *format, va_list arguments)
 {
     char fallback[512], *text;
     va_list again;
 
+    if (rank.number > 0)
+        return;
     va_copy(again, arguments);
     if (vasprintf(&text, format, arguments) < 0) {
         vsnprintf(fallback, sizeof fallback, format, again);
         text = fallback;
     }
     va_end(again);
-    progress_end();
-    fprintf(stderr, "%s: ", current->name);
-    text_escape(stderr, text);
-    fputc('\n', stderr);
+    print_line(text);
     if (text != fallback)
         free(text);
 }
@@ -70,7 +84,8 @@ void cli_usage(const char *format, ...)
     va_start(arguments, format);
     message(format, arguments);
     va_end(arguments);
-    fprintf(stderr, "Try '%s --help'.\n", current->name);
+    if (rank.number == 0)
+        fprintf(stderr, "Try '%s --help'.\n", current->name);
     exit(2);
 }
 
@@ -100,13 +115,33 @@ void cli_check(struct error *error)
 
     if (!error)
         return;
-    for (const struct error *each = error; each; each = error_next(each))
-        cli_warn("%s", error_message(each));
-    error_free(error);
+    for (const struct error *each = error; each; each = error_next(each)) {
+        if (rank.fail)
+            cli_warn("rank %zu on %s: %s", rank.number, rank.host, error_message(each));
+        else
+            cli_warn("%s", error_message(each));
+    }
     output_abort_all_from_signal();
     for (size_t i = 0; (leftover = output_leftover(i)); i++)
         cli_warn("%s: this temporary file could not be removed", leftover);
+    if (rank.fail)
+        rank.fail(error_message(error));
+    error_free(error);
     exit(1);
+}
+
+void cli_join(size_t number, const char *host, void (*fail)(const char *message_of_error))
+{
+    rank.number = number;
+    rank.host = host;
+    rank.fail = fail;
+    if (number > 0)
+        quiet = true;
+}
+
+void cli_say_of_cluster(const char *text)
+{
+    print_line(text);
 }
 
 void cli_check_usage(const char *option, struct error *error)
@@ -395,6 +430,18 @@ static void threads_of_environment(struct cli_common *common)
         parse_size(&option, text, &common->threads);
 }
 
+/* Several copies of a program that knows nothing of ranks would all write the same files. */
+static void check_alone(void)
+{
+    const char *given = getenv("SHAPECOND_CLUSTER");
+
+    if (cluster_launched() > 1 && !find_in(current->options, 0, "cluster", strlen("cluster")) &&
+        !(given && strcmp(given, "none") == 0))
+        cli_check(error_make("was started as %zu processes, but is a program for one: start it "
+                             "once (shapecond-cluster(7))",
+                             cluster_launched()));
+}
+
 void cli_parse(int argc, char **argv, const struct cli_program *program, void *options)
 {
     struct cli_common *common = options;
@@ -424,6 +471,7 @@ void cli_parse(int argc, char **argv, const struct cli_program *program, void *o
     if (common->file_count > program->most_files)
         cli_usage("one argument too many: '%s'", common->files[program->most_files]);
     check_files(common);
+    check_alone();
     claim_files(common, options);
     quiet = common->quiet;
     parallel_set_threads((unsigned)common->threads);
@@ -433,6 +481,16 @@ void cli_parse(int argc, char **argv, const struct cli_program *program, void *o
 const char *cli_input(const struct cli_common *common)
 {
     return common->file_count ? common->files[0] : "-";
+}
+
+bool cli_reads_standard_input(const struct cli_common *common)
+{
+    size_t wanted = current->most_files == SIZE_MAX ? 1 : current->most_files;
+
+    for (size_t i = 0; !current->words && i < common->file_count; i++)
+        if (strcmp(common->files[i], "-") == 0)
+            return true;
+    return !current->words && common->file_count < wanted;
 }
 
 /* ---- Provenance ---- */
@@ -475,7 +533,7 @@ void cli_record(const struct cli_common *common, char **notes, const char *const
 
 void cli_refuse_terminal(const char *path)
 {
-    if (strcmp(path, "-") == 0 && isatty(STDOUT_FILENO))
+    if (strcmp(path, "-") == 0 && isatty(STDOUT_FILENO) && rank.number == 0)
         cli_usage("will not write binary data to a terminal; use -o FILE or a pipe");
 }
 
@@ -483,7 +541,7 @@ void cli_open_output(const char *path, bool binary, struct output *output)
 {
     if (binary)
         cli_refuse_terminal(path);
-    cli_check(output_open(path, output));
+    cli_check(output_open(rank.number == 0 ? path : "/dev/null", output));
 }
 
 static const char *shown_output(const char *path)

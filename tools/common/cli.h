@@ -99,6 +99,14 @@ void cli_warn(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
 /* The first file argument, or "-". */
 const char *cli_input(const struct cli_common *common);
+/* Whether an argument, or one that is missing, is standard input. */
+bool cli_reads_standard_input(const struct cli_common *common);
+
+/* This process is a rank of several (cluster_option.h).  Errors name rank and host, and go to `fail`
+ * before the process exits.  Ranks other than 0 print nothing, and their outputs go to /dev/null. */
+void cli_join(size_t rank, const char *host, void (*fail)(const char *message));
+/* A message about another rank, even with --quiet and of any rank. */
+void cli_say_of_cluster(const char *text);
 
 /* The provenance is to say that this device computed: results of others are a little different. */
 void cli_record_device(const char *name);
