@@ -132,6 +132,25 @@ static size_t outer_column(const struct import_columns *columns, const unsigned 
     return 0;
 }
 
+/* Whether that column is text in the first rows: not just one value that is missing. */
+static bool is_text(const struct import_source *source, size_t column)
+{
+    enum { ROWS = 20 };
+    const char *text = source->columns.row, *line, *end, *start, *stop;
+    size_t number = 0;
+    double value;
+
+    for (size_t row = 0; row < ROWS && text; row++) {
+        if (!import_first_line(&text, source->columns.end, &line, &end, &number))
+            break;
+        for (size_t i = 0; i <= column && line; i++)
+            import_next_field(&source->syntax, &line, end, &start, &stop);
+        if (import_number(&source->syntax, start, stop, &value))
+            return false;
+    }
+    return true;
+}
+
 /* How many columns of values are text in the first row of data; *column becomes the only one. */
 static size_t find_only_text(const struct import_source *source, const unsigned char *roles,
                              size_t *column)
@@ -147,6 +166,8 @@ static size_t find_only_text(const struct import_source *source, const unsigned 
             found++;
         }
     }
+    if (found == 1 && !is_text(source, last))
+        found = 0;
     if (found == 1)
         *column = last;
     return found;

@@ -337,6 +337,7 @@ static void find_first_row(struct import_columns *columns, const char *text, con
 {
     size_t number = 0;
 
+    columns->end = end;
     if (!import_first_line(&text, end, &columns->row, &columns->row_end, &number))
         columns->row = columns->row_end = NULL;
 }

@@ -86,6 +86,7 @@ struct import_columns {
     char **names;              /* NULL without a header */
     unsigned char *roles;      /* NULL: all are values but the label, which is first or last */
     const char *row, *row_end; /* the first row of data, or NULL */
+    const char *end;           /* of all rows */
 };
 
 struct import_remark {

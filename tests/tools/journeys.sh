@@ -151,6 +151,8 @@ test_that '22: the only column of text of a table with a header holds the labels
     grep -q "state.csv: the labels are in column 9, .state.: the others are numbers" said
     { echo "state,$names"; rows_of "print kind \",\" values(i)"; } >first.csv
     journey "$understood" sc-import first.csv
+    { echo "$names"; echo "1,2,3,n.a.,5,6,7,8"; rows_of "print values(i)"; } >odd.csv # not a column of text
+    refused "odd.csv:2: column 4: '"'n.a.'"' is not a number" sc-import odd.csv
     { echo "machine,$names,state"; rows_of "print \"m\" i % 5 \",\" values(i) \",\" kind"; } >two-texts.csv
     refused "column 10: '"'ok'"' is not a number (is it the label? --label last)" sc-import two-texts.csv
     refused "column 1: '"'m0'"' is not a number (--drop machine leaves the column out" sc-import --label state two-texts.csv
