@@ -38,7 +38,7 @@ stage() {
         return 0
     fi
     awk -v size="$size" -v name="$name" -v count="$count" -v cat="$cat_time" '{
-        printf "%5s  %-22s %9.1f %9.1f %9.1f %11.2f %7.1f\n", size, name, $2, $3, $1, 1e6 * $1 / count, $1 / cat
+        printf "%5s  %-22s %9.1f %9.1f %9.1f %11.2f %7s\n", size, name, $2, $3, $1, 1e6 * $1 / count, cat ? sprintf("%.1f", $1 / cat) : ""
     }' "$folder/peak"
 }
 
@@ -51,7 +51,7 @@ for size in $SIZES; do
         continue
     fi
     all=$folder/all.npy
-    cat_time=1
+    cat_time=0
     stage sc-gen sc-gen two-patterns -n "$count" --length "$length" -o "$all"
     [ -f "$all" ] || sc-gen two-patterns -n "$count" --length "$length" -o "$all"
     cat "$all" >/dev/null

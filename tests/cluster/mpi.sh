@@ -104,7 +104,7 @@ ends() {
 status_of_all=0
 for mpi in $MPI; do
     launcher=$(mpirun_of "$mpi")
-    echo "# ---- $mpi: $(${launcher%% *} --version 2>/dev/null | grep -m1 -iE 'version|open mpi')"
+    echo "# ---- $mpi: $(${launcher%% *} --version 2>/dev/null | grep -m1 -iE 'version|mpirun')"
     if [ -z "${HOSTS_ONLY-}" ]; then
         CLUSTER_LAUNCH=$launcher "$here/../tools/cluster.sh" | sed "s/^\\(not \\)\\{0,1\\}ok [0-9]*/& $mpi:/; /^1\\.\\./d" >report
         cat report
@@ -154,6 +154,7 @@ END
         '
         test_that "$mpi: a host that is cut off is given up within seconds, with rank and host" '
             begin on_hosts $mpi $long
+            sleep 8 # MPI itself must have started: until then only the launcher can notice
             ip link set sc-2 down
             waits=0
             until grep -qE "shapecond-b|10\.97\.0\.2" said || [ $waits -gt 300 ]; do
