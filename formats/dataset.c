@@ -399,7 +399,7 @@ static bool is_large(const size_t shape[3])
 
     return !__builtin_mul_overflow(shape[1], shape[2], &values) &&
            !__builtin_mul_overflow(values, shape[0], &values) &&
-           !__builtin_mul_overflow(values, sizeof(float), &bytes) && bytes >= SCRATCH_LEAST;
+           !__builtin_mul_overflow(values, sizeof(float), &bytes) && bytes >= scratch_least();
 }
 
 struct error *dataset_new(size_t count, size_t channels, size_t length, size_t classes, bool soft,
@@ -600,7 +600,8 @@ void dataset_free(struct dataset *dataset)
 
 enum { BLOCK_BYTES = 4 << 20, WALK_BYTES = 16 << 20 };
 
-size_t dataset_block(const struct dataset *dataset)
+/* How many series are worked on at once where a dataset is walked through. */
+static size_t dataset_block(const struct dataset *dataset)
 {
     size_t fit = BLOCK_BYTES / sizeof(float) / dataset_series_size(dataset);
 

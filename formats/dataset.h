@@ -138,9 +138,6 @@ struct error *dataset_new_made(size_t count, size_t channels, size_t length, siz
 /* Makes the series of such a dataset now, all of them. */
 struct error *dataset_hold(struct dataset *dataset) MUST_CHECK;
 
-/* How many series are worked on at once where a dataset is walked through: about 4 MB. */
-size_t dataset_block(const struct dataset *dataset);
-
 /* Says that the series before this one are not needed now, and which come next.  For walks over a
  * mapped file that may be larger than the memory. */
 void dataset_passed(const struct dataset *dataset, size_t first);

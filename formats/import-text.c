@@ -465,7 +465,7 @@ static void parse_chunk(struct import_chunk *chunk, import_line_parser *parser)
 }
 
 /* A row takes at most this many times the bytes of its text. */
-enum { MOST_EXPANSION = 16, SPILL_LEAST = 64 << 20 };
+enum { MOST_EXPANSION = 16 };
 
 /* Moves what a chunk holds out of the memory.  Where that fails it stays there. */
 static void spill_chunk(struct spill *spill, struct import_chunk *chunk)
@@ -530,7 +530,7 @@ struct error *import_lines(struct import_source *source, const char *start, cons
 
     source->in_rows = true;
     TRY(cut(source, start, end));
-    if (end - start >= SPILL_LEAST)
+    if ((size_t)(end - start) >= scratch_least())
         source->spill = spill_new((size_t)(end - start) * MOST_EXPANSION);
     tasks = source->chunk_count + 1;
     if (source->options->parallel) {

@@ -82,7 +82,9 @@ static void enter(struct mapped *mapped, const void *base, size_t size)
     unlock();
 }
 
-struct error *mapped_add(const char *path, const void *base, size_t size, struct mapped **mapped)
+/* Adds what was mapped of a file ("-": standard input).  To be removed before it is unmapped. */
+static struct error *mapped_add(const char *path, const void *base, size_t size,
+                                struct mapped **mapped)
 {
     *mapped = mapped_new(path);
     if (!*mapped)
@@ -91,7 +93,8 @@ struct error *mapped_add(const char *path, const void *base, size_t size, struct
     return NULL;
 }
 
-void mapped_remove(struct mapped *mapped)
+/* NULL is left alone. */
+static void mapped_remove(struct mapped *mapped)
 {
     struct mapped **place = &all;
     bool cut;

@@ -14,12 +14,6 @@
 
 struct mapped;
 
-/* Adds what was mapped of a file ("-": standard input).  To be removed before it is unmapped. */
-struct error *mapped_add(const char *path, const void *base, size_t size,
-                         struct mapped **mapped) MUST_CHECK;
-/* NULL is left alone. */
-void mapped_remove(struct mapped *mapped);
-
 /* All bytes of a file ("-": standard input): mapped, if it is a regular one, else read into memory
  * (*mapped is then NULL).  They can be written to, which the file never sees.  Errors do not name
  * the file. */

@@ -13,6 +13,44 @@
 
 enum { FRONT = 64, MAPPED_FRONT = 4096 };
 
+/* ---- How much is too much for the memory ---- */
+
+enum { MIB = 1 << 20, LEAST_MIB = 32, SHARE = 16 };
+
+/* The number that the file begins with, or `otherwise`: "max", no such file. */
+static double read_limit(const char *path, double otherwise)
+{
+    FILE *file = fopen(path, "re");
+    double limit;
+
+    if (!file)
+        return otherwise;
+    if (fscanf(file, "%lf", &limit) != 1 || !(limit > 0))
+        limit = otherwise;
+    fclose(file);
+    return limit < otherwise ? limit : otherwise;
+}
+
+size_t scratch_least(void)
+{
+    const char *said = getenv("SHAPECOND_SCRATCH");
+    double memory = (double)sysconf(_SC_PHYS_PAGES) * (double)sysconf(_SC_PAGESIZE);
+    double least;
+    char *end;
+
+    if (said && *said) {
+        least = strtod(said, &end);
+        if (*end == '\0' && least >= 0 && least <= 1e9)
+            return (size_t)(least * MIB);
+    }
+    memory = read_limit("/sys/fs/cgroup/memory.max", memory);
+    memory = read_limit("/sys/fs/cgroup/memory/memory.limit_in_bytes", memory);
+    least = memory / SHARE;
+    return least > (double)LEAST_MIB * MIB ? (size_t)least : (size_t)LEAST_MIB * MIB;
+}
+
+/* ---- Files without a name ---- */
+
 /* The descriptor of a new file without a name, or -1. */
 static int open_nameless(void)
 {
@@ -70,7 +108,7 @@ void *scratch_new(size_t count, size_t size)
 
     if (__builtin_mul_overflow(count, size, &bytes) || bytes > SIZE_MAX - MAPPED_FRONT)
         return NULL;
-    if (bytes >= SCRATCH_LEAST) {
+    if (bytes >= scratch_least()) {
         mapped = bytes + MAPPED_FRONT;
         base = map_new(mapped);
     }

@@ -1,7 +1,7 @@
 /* Arrays that may be too large for the memory.
  *
- * One of 32 MB or more lives in a file without a name, in the folder that TMPDIR names or in
- * /var/tmp, and is mapped: the kernel writes its pages out where memory is short, and the file is
+ * One of scratch_least() bytes or more lives in a file without a name, in the folder that TMPDIR
+ * names or in /var/tmp, and is mapped: the kernel writes its pages out where memory is short, and the file is
  * gone when the process is.  The room on the disk is reserved first.  Smaller ones, and those for
  * which no such file can be made, are ordinary memory. */
 #ifndef SC_BASE_SCRATCH_H
@@ -11,8 +11,10 @@
 #include <stddef.h>
 #include <stdio.h>
 
-/* Bytes from which on an array is in a file. */
-enum { SCRATCH_LEAST = 32 << 20 };
+/* Bytes from which on an array is in a file: those that SHAPECOND_SCRATCH says, in MiB, else a
+ * sixteenth of the memory that the machine has or the control group may use, at least 32 MiB.
+ * Memory is faster, and no result depends on it. */
+size_t scratch_least(void);
 
 /* count elements of that size, all zeros, or NULL if there is no room. */
 void *scratch_new(size_t count, size_t size);

@@ -6,6 +6,8 @@
 PATH="$SC_BUILD/tests:$PATH"
 # Files of this size are not for a tmpfs, on which they are memory.
 export TMPDIR="$scratch"
+# As on a machine of little memory.
+export SHAPECOND_SCRATCH=16
 
 # within MIB COMMAND...
 within() {

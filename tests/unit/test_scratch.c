@@ -6,6 +6,8 @@
 
 #include "base/scratch.h"
 
+enum { LARGE = 32 << 20 }; /* what main() says is large */
+
 /* Whether the address is in memory that a file is mapped to. */
 static bool is_in_file(const void *address)
 {
@@ -21,6 +23,22 @@ static bool is_in_file(const void *address)
             found = inode != 0;
     fclose(maps);
     return found;
+}
+
+static void the_environment_or_the_memory_says_what_is_large(void **state)
+{
+    size_t by_memory;
+
+    (void)state;
+    assert_int_equal(scratch_least(), LARGE);
+    setenv("SHAPECOND_SCRATCH", "0.5", 1);
+    assert_int_equal(scratch_least(), 1 << 19);
+    unsetenv("SHAPECOND_SCRATCH");
+    by_memory = scratch_least();
+    assert_true(by_memory >= LARGE);
+    setenv("SHAPECOND_SCRATCH", "much", 1);
+    assert_int_equal(scratch_least(), by_memory);
+    setenv("SHAPECOND_SCRATCH", "32", 1);
 }
 
 static void small_arrays_are_memory(void **state)
@@ -40,7 +58,7 @@ static void small_arrays_are_memory(void **state)
 
 static void large_arrays_are_in_a_file(void **state)
 {
-    const size_t size = SCRATCH_LEAST;
+    const size_t size = LARGE;
     char *large = scratch_new(size, 1);
 
     (void)state;
@@ -58,10 +76,10 @@ static void without_a_folder_they_are_memory(void **state)
 
     (void)state;
     setenv("TMPDIR", "/nowhere", 1);
-    large = scratch_new(SCRATCH_LEAST, 1);
+    large = scratch_new(LARGE, 1);
     assert_non_null(large);
     assert_false(is_in_file(large));
-    assert_int_equal(large[SCRATCH_LEAST - 1], 0);
+    assert_int_equal(large[LARGE - 1], 0);
     scratch_free(large);
     assert_null(spill_new(100));
     if (before)
@@ -105,6 +123,7 @@ static void what_is_moved_out_of_memory_keeps_its_bytes(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(the_environment_or_the_memory_says_what_is_large),
         cmocka_unit_test(small_arrays_are_memory),
         cmocka_unit_test(large_arrays_are_in_a_file),
         cmocka_unit_test(without_a_folder_they_are_memory),
@@ -112,5 +131,6 @@ int main(void)
         cmocka_unit_test(what_is_moved_out_of_memory_keeps_its_bytes),
     };
 
+    setenv("SHAPECOND_SCRATCH", "32", 1);
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

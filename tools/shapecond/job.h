@@ -132,12 +132,11 @@ void print_duration(double seconds, char text[32]);
 void condense(struct job *job);
 
 /* The words that hand a teacher to a stage: two of them.  The first teacher chooses series and is
- * scored; both label views.  Those of a second one that is not there are command_none. */
+ * scored; that and the pooled one, if there is one, label views. */
 struct teacher_words {
     const char *option, *value;
 };
 struct teacher_words first_teacher(struct job *job);
-struct teacher_words second_teacher(struct job *job);
 
 /* For the stages that compute; nothing for what they do anyway. */
 const char *device_word(const struct job *job);

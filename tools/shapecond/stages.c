@@ -99,7 +99,8 @@ static void train_teachers(struct job *job)
         train_teacher(job, train, job->pooled, "--rate=0.003", "pooled-epochs.tsv", "pooled.tch");
 }
 
-struct teacher_words second_teacher(struct job *job)
+/* Words that are left out where there is only one. */
+static struct teacher_words second_teacher(struct job *job)
 {
     if (!job->pooled)
         return (struct teacher_words){command_none, command_none};
