@@ -290,7 +290,7 @@ $(CUDA_SO): $(patsubst cuda/%.cu,$(BUILD)/obj/cuda/%.o,$(CUDA_SOURCES))
 	@mkdir -p $(@D)
 	$(run)$(NVCC) -shared -o $@ $^ -Xlinker -soname,$(@F),-z,defs,-rpath,$(CUDA_HOME)/lib64 -lcudnn -lcublas -ldl
 
-$(MPI_SO): $(BUILD)/lib/libshapecond-%.so: lib/cluster/mpi/plugin.c lib/cluster/transport.h $(HAVE_FLAGS)
+$(MPI_SO): $(BUILD)/lib/libshapecond-%.so: lib/cluster/mpi/plugin.c lib/cluster/transport.h $(HAVE_FLAGS) | $(HAVE_PACKAGES)
 	$(say) MPICC $@
 	@mkdir -p $(@D)
 	$(run)$(MPICC_$*) $(filter-out -MMD -MP,$(ALL_CFLAGS)) $(CFLAGS) -fPIC -fvisibility=hidden -shared $(LDFLAGS) -o $@ $<

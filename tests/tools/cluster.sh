@@ -146,11 +146,11 @@ if [ -z "${CLUSTER_LAUNCH-}" ]; then
     children_of() {
         awk -v parent="$1" '{ sub(/\(.*\) /, ""); if ($3 == parent) print $1 }' /proc/[0-9]*/stat 2>/dev/null | sort -n
     }
-    # long_run: a search that takes minutes, in the background, in a folder of its own; $job is rank 0.
+    # long_run [TIMEOUT]: a search that takes minutes, in the background, in a folder of its own; $job is rank 0.
     long_run() {
         sc-gen two-patterns -n 3000 -o long.npy
         rm -rf out && mkdir out
-        sc-shapelets --cluster=processes:3 --cluster-timeout=3 --threads 1 --window full --measure-all long.npy \
+        sc-shapelets --cluster=processes:3 --cluster-timeout=${1-3} --threads 1 --window full --measure-all long.npy \
             -o out/long.slp 2>said &
         job=$!
         waits=0
@@ -201,9 +201,9 @@ if [ -z "${CLUSTER_LAUNCH-}" ]; then
         test -z "$(ls -A out)"
     '
     test_that 'a run that is stopped as a whole and continued goes on' '
-        long_run
+        long_run 8 # seconds, of which a busy machine may take some
         kill -STOP $job $ranks
-        sleep 5
+        sleep 10
         kill -CONT $job $ranks
         sleep 2
         kill -0 $job

@@ -313,7 +313,7 @@ test_that 'the log of a kept folder has one command for each file, and a report 
     # Other options: their commands take the place of those before.
     shapecond -q train.npy --spc 1 --steps 3 --views 5 --no-score --keep page --report page.html -o paged.npy
     test "$(wc -l <page/commands.tsv)" = "$(wc -l <page-1)"
-    test "$(grep -c "	sc-teacher --steps 3 " page/commands.tsv)" = 1
+    test "$(grep -c "	sc-teacher --steps 3 " page/commands.tsv)" = 2
     refute grep "	sc-teacher --steps 2 " page/commands.tsv
 '
 test_that 'a long training continues from its checkpoint' '
@@ -429,13 +429,13 @@ test_that 'a report shows the result with the name of its file' '
     grep -qF "shapecond.load(&quot;reported.npy&quot;)" page.html
     # Its stages, with their bytes, and no others: not what the folder has from before.
     test "$(cut -f 3 reported/stages.tsv | cut -d " " -f 1 | tr "\n" " ")" = \
-        "sc-split sc-scale sc-scale sc-teacher sc-select sc-quantise sc-views sc-scale sc-select sc-eval sc-eval sc-eval "
+        "sc-split sc-scale sc-scale sc-teacher sc-teacher sc-select sc-quantise sc-views sc-scale sc-select sc-eval sc-eval sc-eval "
     test "$(grep -F "o reported/teacher.tch" reported/stages.tsv | cut -f 2)" = \
         $(($(stat -c %s reported/teacher.tch) + $(stat -c %s reported/teacher-epochs.tsv)))
     shapecond train.npy --spc 1 --steps 20 --views 50 --keep reported --report page.html -o reported.npy 2>said
-    test "$(grep -c "^+.*done before" said)" = 13
+    test "$(grep -c "^+.*done before" said)" = 14
     shapecond train.npy --spc 1 --steps 20 --views 60 --keep reported --report page.html -o reported.npy 2>said
-    test "$(wc -l <reported/stages.tsv)" = 12
+    test "$(wc -l <reported/stages.tsv)" = 13
     ! grep -qF -- "--views 50" reported/stages.tsv
     # Without a folder to keep, the file of the stages is not there for who repeats the commands.
     shapecond train.npy --spc 1 --steps 20 --views 50 --report page.html -o reported.npy 2>said
