@@ -4,6 +4,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 #include "base/memory_stream.h"
 
@@ -132,12 +133,26 @@ static size_t outer_column(const struct import_columns *columns, const unsigned 
     return 0;
 }
 
-/* Whether that column is text in the first rows: not just one value that is missing. */
+/* What stands for a value that is missing. */
+static bool is_missing(const char *start, const char *stop)
+{
+    static const char *const words[] = {"", "-", "?", "na", "n/a", "#n/a", "nan", "null", "none"};
+
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++)
+        if ((size_t)(stop - start) == strlen(words[i]) &&
+            strncasecmp(start, words[i], strlen(words[i])) == 0)
+            return true;
+    return false;
+}
+
+/* Whether that column is text in the first rows: not values that are missing, and not another text
+ * in each of many rows, as dates and names are. */
 static bool is_text(const struct import_source *source, size_t column)
 {
-    enum { ROWS = 20 };
+    enum { ROWS = 20, MANY = 10 };
     const char *text = source->columns.row, *line, *end, *start, *stop;
-    size_t number = 0;
+    const char *texts[ROWS], *ends[ROWS];
+    size_t number = 0, rows = 0, repeated = 0;
     double value;
 
     for (size_t row = 0; row < ROWS && text; row++) {
@@ -145,10 +160,18 @@ static bool is_text(const struct import_source *source, size_t column)
             break;
         for (size_t i = 0; i <= column && line; i++)
             import_next_field(&source->syntax, &line, end, &start, &stop);
-        if (import_number(&source->syntax, start, stop, &value))
+        if (import_number(&source->syntax, start, stop, &value) || is_missing(start, stop))
             return false;
+        for (size_t i = 0; i < rows; i++)
+            if (ends[i] - texts[i] == stop - start &&
+                memcmp(texts[i], start, (size_t)(stop - start)) == 0) {
+                repeated++;
+                break;
+            }
+        texts[rows] = start;
+        ends[rows++] = stop;
     }
-    return true;
+    return rows < MANY || repeated > 0;
 }
 
 /* How many columns of values are text in the first row of data; *column becomes the only one. */

@@ -46,6 +46,7 @@ struct format {
 
 static bool is_arff(const char *text, const char *end);
 static bool is_ts(const char *text, const char *end);
+static bool is_bzip2(const char *text, const char *end);
 static bool is_json(const char *text, const char *end);
 
 #define MAGIC(bytes) (bytes), sizeof(bytes) - 1
@@ -98,7 +99,7 @@ static const struct format formats[] = {
      .advice = "import gzip; open('BASE', 'wb').write(gzip.open('FILE').read())"},
     {"a bzip2 file",
      {".bz2"},
-     MAGIC("BZh"),
+     .recognise = is_bzip2,
      .advice = "import bz2; open('BASE', 'wb').write(bz2.open('FILE').read())"},
     {"an xz file",
      {".xz"},
@@ -164,11 +165,24 @@ static bool is_ts(const char *text, const char *end)
     return has_at_lines(text, end, &arff) && !arff;
 }
 
-/* Objects or lists, which no row of numbers or names starts with. */
+/* "BZh", the size of blocks, and what each block starts with. */
+static bool is_bzip2(const char *text, const char *end)
+{
+    return end - text >= 10 && memcmp(text, "BZh", 3) == 0 && text[3] >= '1' && text[3] <= '9' &&
+           memcmp(text + 4, "1AY&SY", 6) == 0;
+}
+
+/* An object, or a list of objects, lists, texts or numbers.  A name in brackets is none. */
 static bool is_json(const char *text, const char *end)
 {
     import_trim(&text, &end);
-    return text < end && (*text == '{' || *text == '[');
+    if (text == end || (*text != '{' && *text != '['))
+        return false;
+    if (*text == '{')
+        return true;
+    text++;
+    import_trim(&text, &end);
+    return text < end && strchr("{[\"]-0123456789", *text);
 }
 
 /* By its content, else by the end of its name, else a table. */

@@ -182,10 +182,11 @@ static void train_and_score(const struct eval_cli *opt, const struct feature_sou
     struct examples train, validation = {.name = NULL};
 
     cli_check(examples_read_expanded(opt->common.files[0], opt->labels, source, &train));
-    cluster_check_input(source->cluster, train.name, train.dataset.digest);
+    cluster_check_dataset(source->cluster, train.name, &train.dataset);
     cli_check(examples_match(&train, test));
     if (opt->validate) {
         cli_check(examples_read(opt->validate, NULL, source, &validation));
+        cluster_check_dataset(source->cluster, opt->validate, &validation.dataset);
         cli_check(examples_match(&train, &validation));
     }
     if (opt->classifier == CLASSIFIER_SHAPELETS)
@@ -231,13 +232,15 @@ int main(int argc, char **argv)
     check_usage(&opt);
     if (opt.full)
         cli_check(report_read_full(opt.full, &report.full));
+    if (opt.full && !(report.full > 0))
+        cli_check(error_make("%s: an accuracy of 0 %% has no ratio to it", opt.full));
     report.students = !opt.teacher && !opt.command && opt.classifier == CLASSIFIER_NETWORK;
     report.count = report.students ? opt.seeds : 1;
     report.first_seed = opt.common.seed;
     cluster = cluster_chosen(&opt.cluster, &opt.common);
     device = device_chosen(opt.device, false);
     source = shapelets_source(&opt.shapelets, &device, &pool);
-    source.cluster = cluster;
+    cluster_check_source(cluster, &source);
     cli_check(examples_read(opt.common.files[opt.common.file_count - 1], NULL, &source, &test));
     cluster_check_input(cluster, test.name, test.dataset.digest);
     report.scores = scores = calloc(report.count, sizeof *scores);

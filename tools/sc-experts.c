@@ -87,7 +87,7 @@ int main(int argc, char **argv)
     cli_parse(argc, argv, &program, &opt);
     opt.experts.cluster = cluster_chosen(&opt.cluster, &opt.common);
     cli_check(examples_read(cli_input(&opt.common), opt.labels, &none, &real));
-    cluster_check_input(opt.experts.cluster, real.name, real.dataset.digest);
+    cluster_check_dataset(opt.experts.cluster, real.name, &real.dataset);
     cli_warn_views(cli_input(&opt.common), &real.dataset);
     cli_check(examples_architecture(&real, opt.network, &opt.experts.architecture));
     opt.experts.backend = device_chosen(opt.device, false).backend;

@@ -250,9 +250,9 @@ int main(int argc, char **argv)
     opt.match.cluster = cluster_chosen(&opt.cluster, &opt.common);
     opt.match.backend = device_chosen(opt.device, false).backend;
     source = shapelets_source(&opt.shapelets, NULL, &pool);
-    source.cluster = opt.match.cluster;
+    cluster_check_source(opt.match.cluster, &source);
     cli_check(examples_read(cli_input(&opt.common), opt.labels, &source, &real));
-    cluster_check_input(source.cluster, real.name, real.dataset.digest);
+    cluster_check_dataset(source.cluster, real.name, &real.dataset);
     check_classes(&real);
     cli_warn_views(cli_input(&opt.common), &real.dataset);
     cli_check(examples_architecture(&real, opt.network, &opt.match.architecture));

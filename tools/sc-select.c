@@ -146,9 +146,9 @@ int main(int argc, char **argv)
     cluster = cluster_chosen(&opt.cluster, &opt.common);
     device = device_chosen(opt.device, false);
     source = shapelets_source(&opt.shapelets, &device, &pool);
-    source.cluster = cluster;
+    cluster_check_source(cluster, &source);
     cli_check(dataset_read(cli_input(&opt.common), opt.labels, DATASET_LABELLED, &dataset));
-    cluster_check_input(cluster, cli_input(&opt.common), dataset.digest);
+    cluster_check_dataset(cluster, cli_input(&opt.common), &dataset);
     cli_warn_views(cli_input(&opt.common), &dataset);
     take_sample(&opt, &dataset);
     cli_check(examples_make(cli_input(&opt.common), &dataset, &source, &all));

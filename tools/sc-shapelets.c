@@ -139,7 +139,7 @@ int main(int argc, char **argv)
     free(parse_lengths(opt.lengths, 1, &discover.length_count));
     discover.cluster = cluster_chosen(&opt.cluster, &opt.common);
     cli_check(dataset_read(cli_input(&opt.common), opt.labels, DATASET_LABELLED, &dataset));
-    cluster_check_input(discover.cluster, cli_input(&opt.common), dataset.digest);
+    cluster_check_dataset(discover.cluster, cli_input(&opt.common), &dataset);
     cli_warn_views(cli_input(&opt.common), &dataset);
     lengths = parse_lengths(opt.lengths, dataset.length, &discover.length_count);
     discover.lengths = lengths;

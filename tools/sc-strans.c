@@ -85,7 +85,7 @@ int main(int argc, char **argv)
     pool.standardised = pool.standardised && !opt.raw;
     cli_check(dataset_read(input, opt.labels, 0, &series));
     cluster_check_input(cluster, opt.common.files[0], pool.digest);
-    cluster_check_input(cluster, input, series.digest);
+    cluster_check_dataset(cluster, input, &series);
     cli_warn_views(input, &series);
     cli_check(error_in(file_shown(input),
                        transform_make(&pool, series.channels, series.length, window, &transform)));

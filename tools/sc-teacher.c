@@ -72,7 +72,7 @@ static void read_sets(const struct teacher_cli *opt, const struct feature_source
 
     *sets = (struct sets){.train.name = NULL};
     cli_check(examples_read_expanded(cli_input(&opt->common), opt->labels, source, &sets->train));
-    cluster_check_input(source->cluster, sets->train.name, sets->train.dataset.digest);
+    cluster_check_dataset(source->cluster, sets->train.name, &sets->train.dataset);
     missing = examples_missing_class(&sets->train);
     if (missing >= 0)
         cli_check(error_make("%s: class %d of %zu has no series", sets->train.name, (int)missing,
@@ -190,7 +190,7 @@ int main(int argc, char **argv)
         opt.log = NULL;
     device = device_chosen(opt.device, false);
     source = shapelets_source(&opt.shapelets, &device, &pool);
-    source.cluster = cluster;
+    cluster_check_source(cluster, &source);
     read_sets(&opt, &source, &sets);
     cli_check(examples_architecture(&sets.train, opt.network, &architecture));
     cli_check(teacher_new(&architecture, device.backend, &teacher));

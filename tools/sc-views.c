@@ -178,15 +178,16 @@ int main(int argc, char **argv)
     cluster = cluster_chosen(&opt.cluster, &opt.common);
     device = device_chosen(opt.device, true);
     source = shapelets_source(&opt.shapelets, &device, &pool);
-    source.cluster = cluster;
+    cluster_check_source(cluster, &source);
     cli_check(dataset_read(name, opt.labels, DATASET_LABELLED | DATASET_VIEWS, &dataset));
-    cluster_check_input(cluster, name, dataset.digest);
+    cluster_check_dataset(cluster, name, &dataset);
     if (dataset.views.count)
         cli_say("%s: its %zu views are replaced", file_shown(name), dataset.views.count);
-    if (opt.validate)
+    if (opt.validate) {
         cli_check(examples_read(opt.validate, NULL, &none, &validation));
-    if (opt.validate)
+        cluster_check_dataset(cluster, opt.validate, &validation.dataset);
         check_held_out(&dataset, name, &validation);
+    }
     cli_check(labeller_read(opt.teachers.items, opt.teachers.count, &source, &dataset, &labeller));
     for (size_t i = 0; i < labeller.count; i++)
         cluster_check_input(cluster, labeller.names[i], labeller.teachers[i].digest);

@@ -107,6 +107,10 @@ static void check_usage(struct job *job)
         cli_usage("--bits: 4, 8 or 32, not %zu", job->bits);
     if (job->bits && shapelets)
         cli_usage("--bits is for --students=any");
+    if (job->sample && (shapelets || job->command))
+        cli_usage("--sample is for series that are chosen by a network, for --students=any");
+    if (job->sample && job->per_class && job->sample < job->per_class)
+        cli_usage("--sample=%zu, but --spc=%zu are to be chosen", job->sample, job->per_class);
     check_teachers(job);
     job->stored_bits = shapelets ? 32 : job->bits ? job->bits : DEFAULT_BITS;
     job->refine = job->refine == SIZE_MAX ? DEFAULT_REFINE : job->refine;

@@ -73,7 +73,11 @@ static int open_nameless(void)
 FILE *scratch_file(void)
 {
     int file = open_nameless();
-    FILE *stream = file >= 0 ? fdopen(file, "w+b") : NULL;
+    FILE *stream;
+
+    if (file < 0)
+        file = memfd_create("shapecond", MFD_CLOEXEC);
+    stream = file >= 0 ? fdopen(file, "w+b") : NULL;
 
     if (!stream && file >= 0)
         close(file);

@@ -21,7 +21,8 @@ void *scratch_new(size_t count, size_t size);
 /* NULL is left alone. */
 void scratch_free(void *memory);
 
-/* A new file without a name in that folder, to be written and read, or NULL with errno set. */
+/* A new file without a name in that folder, or in memory where none can be made there, to be written
+ * and read; or NULL with errno set. */
 FILE *scratch_file(void);
 
 /* Room in such a file for what is made part by part, of which at most `most` bytes are used in all;

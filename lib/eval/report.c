@@ -264,7 +264,7 @@ struct error *report_read_full(const char *text, double *full)
         free(bytes);
         TRY(error_in(file_shown(text), error));
     }
-    if (!(percent > 0 && percent <= 100))
+    if (!(percent >= 0 && percent <= 100))
         return error_make("%s: an accuracy of %g %% is not between 0 and 100", text, percent);
     *full = percent / 100;
     return NULL;

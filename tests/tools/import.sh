@@ -164,4 +164,19 @@ test_that 'classes of one series are remarked upon, unless the file is tiny' '
     printf "a,1,2\na,2,3\nb,3,4\n" | sc-import -f csv - -o few.npy 2>said
     refute grep "one series only" said
 '
+test_that 'names in brackets are no JSON, a name is no bzip2, and a missing value or a date is no label' '
+    printf "[g] x,[g] y,label\n1,2,a\n2,3,b\n3,1,a\n" >brackets.csv
+    sc-import brackets.csv -o none.npy
+    printf "BZhang,1,2,3\nBZhang,2,3,4\nOther,3,4,1\n" >name.csv
+    sc-import name.csv -o none.npy
+    test "$(sc-info --json none.npy | json classes)" = 2
+    rm none.npy
+    printf "[{\"a\": 1}]\n" >list.txt
+    fails 1 "a JSON file" sc-import list.txt -o none.npy
+    printf "x1,x2,x3,y1\n1,n/a,3,0\n2,n/a,4,1\n4,n/a,5,0\n" >missing.csv
+    fails 1 "column 2: .n/a. is not a number" sc-import missing.csv -o none.npy
+    awk "BEGIN { print \"x1,day,x2\"; for (i = 1; i <= 12; i++) print i \",2024-01-\" i \",\" i }" >dates.csv
+    fails 1 "column 2" sc-import dates.csv -o none.npy
+    test ! -e none.npy
+'
 finish

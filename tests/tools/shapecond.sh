@@ -559,4 +559,11 @@ test_that 'a result that is not smaller than the data needs --force' '
     shapecond train.npy --spc 25 --bits 32 --force --steps 5 --views 5000 --no-score -q -o large.npy
     test -s large.npy
 '
+test_that 'an accuracy of 0 is one, and --sample is refused where nothing is chosen by a network' '
+    printf "a,1,2,3,4,5,6,7,8\na,2,1,2,3,4,5,6,7\nb,1,2,3,4,5,6,7,8\nb,2,1,2,3,4,5,6,7\n" >four.csv
+    shapecond -q four.csv --spc 1 --views 10 --steps 10 --force --report four.html -o four.npy
+    test -s four.html
+    fails 2 "sample is for series" shapecond train.npy --students shapelets --sample 10 -o none
+    fails 2 "sample=1, but --spc=2" shapecond train.npy --spc 2 --sample 1 -o none
+'
 finish

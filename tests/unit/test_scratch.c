@@ -73,6 +73,7 @@ static void large_arrays_are_in_a_file(void **state)
 static void without_a_folder_they_are_memory(void **state)
 {
     char *before = getenv("TMPDIR") ? strdup(getenv("TMPDIR")) : NULL, *large;
+    FILE *stream;
 
     (void)state;
     setenv("TMPDIR", "/nowhere", 1);
@@ -82,6 +83,9 @@ static void without_a_folder_they_are_memory(void **state)
     assert_int_equal(large[LARGE - 1], 0);
     scratch_free(large);
     assert_null(spill_new(100));
+    stream = scratch_file();
+    assert_non_null(stream);
+    fclose(stream);
     if (before)
         setenv("TMPDIR", before, 1);
     else

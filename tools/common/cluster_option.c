@@ -155,3 +155,17 @@ void cluster_check_input(struct cluster *cluster, const char *path, const char *
 {
     cli_check(cluster_agree(cluster, file_shown(path), digest));
 }
+
+void cluster_check_dataset(struct cluster *cluster, const char *path, const struct dataset *dataset)
+{
+    cluster_check_input(cluster, path, dataset->digest);
+    if (dataset->label_digest[0])
+        cluster_check_input(cluster, "the labels", dataset->label_digest);
+}
+
+void cluster_check_source(struct cluster *cluster, struct feature_source *source)
+{
+    source->cluster = cluster;
+    if (source->pool)
+        cluster_check_input(cluster, "the shapelets", source->pool->digest);
+}

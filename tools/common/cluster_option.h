@@ -7,6 +7,8 @@
 
 #include "cluster/cluster.h"
 #include "common/cli.h"
+#include "eval/examples.h"
+#include "formats/dataset.h"
 
 struct cluster_cli {
     const char *where; /* NULL: SHAPECOND_CLUSTER, or auto */
@@ -39,5 +41,10 @@ void cluster_done(struct cluster *cluster);
 
 /* An error if ranks have read different files. */
 void cluster_check_input(struct cluster *cluster, const char *path, const char *digest);
+/* The same of a dataset, and of the file of its labels, if that is another. */
+void cluster_check_dataset(struct cluster *cluster, const char *path,
+                           const struct dataset *dataset);
+/* The same of the pool of shapelets, if there is one; the cluster computes the features. */
+void cluster_check_source(struct cluster *cluster, struct feature_source *source);
 
 #endif

@@ -217,6 +217,19 @@ static const char *named(struct job *job, const char *name, const char *table)
     return kept;
 }
 
+/* What else the held-out series were used for. */
+static const char *optimism(const struct job *job)
+{
+    if (!has_views(job))
+        return "These held-out series also chose the epoch of the teacher, so the figures are "
+               "slightly optimistic.";
+    if (has_own_teacher(job))
+        return "These held-out series also chose the recipe of the views, so the figures are "
+               "slightly optimistic.";
+    return "These held-out series also chose the epochs of the teachers and the views, so the "
+           "figures are slightly optimistic.";
+}
+
 void write_report(struct job *job)
 {
     struct command_runner *run = &job->run;
@@ -244,9 +257,10 @@ void write_report(struct job *job)
         words[n++] = "--eval";
         words[n++] = named(job, has_own_teacher(job) ? "your teacher" : "the teacher, on all data",
                            "teacher.tsv");
-        words[n++] = "--note";
-        words[n++] = "These held-out series also chose the epoch of the teacher and the recipe of "
-                     "the views, so the figures are slightly optimistic.";
+        if (trained || has_views(job)) {
+            words[n++] = "--note";
+            words[n++] = optimism(job);
+        }
     }
     if (trained) {
         words[n++] = "--curve";

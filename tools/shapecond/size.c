@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/parallel.h"
+#include "base/scratch.h"
 #include "shapecond/job.h"
 
 /* ---- Bytes of the result ---- */
@@ -212,18 +213,23 @@ void say_memory(const struct job *job)
 {
     const struct facts *facts = &job->facts;
     double count = (double)facts->count, values = (double)(facts->channels * facts->length);
-    double data = 4 * count * values, copies = has_own_teacher(job) ? 1 : 2;
+    double data = 4 * count * values, disk = (has_own_teacher(job) ? 1 : 2) * data;
     double sample = job->sample ? fmin((double)(job->sample * facts->classes), count) : count;
     /* Three blocks of width 32, after each of which half of the steps are left. */
     double embeddings = job->students == STUDENTS_ANY && !job->command
                             ? 2 * sample * 4 * 32 * ceil((double)facts->length / 8)
                             : 0;
 
+    bool in_memory = embeddings / 2 < (double)scratch_least();
+    double memory = NETWORK_BYTES + BYTES_PER_SERIES * count + (in_memory ? embeddings : 0);
+
+    if (2 * facts->smallest < facts->largest && !has_own_teacher(job))
+        disk += 4 * (double)(facts->classes * facts->largest) * values; /* balanced */
     if (data < LARGE_DATA)
         return;
     cli_say("about %.0f MB of memory; %.1f GB of disk for files of the stages, and %.1f GB while "
             "series are chosen%s",
-            (NETWORK_BYTES + BYTES_PER_SERIES * count) / 1e6, copies * data / 1e9, embeddings / 1e9,
+            memory / 1e6, disk / 1e9, in_memory ? 0 : embeddings / 1e9,
             embeddings > data ? " (--sample 1000 takes less)" : "");
 }
 
