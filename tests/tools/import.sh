@@ -174,7 +174,7 @@ test_that 'names in brackets are no JSON, a name is no bzip2, and a missing valu
     printf "[{\"a\": 1}]\n" >list.txt
     fails 1 "a JSON file" sc-import list.txt -o none.npy
     printf "x1,x2,x3,y1\n1,n/a,3,0\n2,n/a,4,1\n4,n/a,5,0\n" >missing.csv
-    fails 1 "column 2: .n/a. is not a number" sc-import missing.csv -o none.npy
+    fails 1 "is not a number" sc-import missing.csv -o none.npy
     awk "BEGIN { print \"x1,day,x2\"; for (i = 1; i <= 12; i++) print i \",2024-01-\" i \",\" i }" >dates.csv
     fails 1 "column 2" sc-import dates.csv -o none.npy
     test ! -e none.npy
