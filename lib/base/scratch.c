@@ -31,6 +31,46 @@ static double read_limit(const char *path, double otherwise)
     return limit < otherwise ? limit : otherwise;
 }
 
+/* The least limit of a control group and those that it is in: `group` is its path in the hierarchy at
+ * `root`. */
+static double group_limit(const char *root, char *group, const char *name, double otherwise)
+{
+    for (;;) {
+        char *slash, *path;
+
+        if (asprintf(&path, "%s%s/%s", root, group, name) < 0)
+            return otherwise;
+        otherwise = read_limit(path, otherwise);
+        free(path);
+        slash = strrchr(group, '/');
+        if (!slash)
+            return otherwise;
+        *slash = '\0';
+    }
+}
+
+/* What the control groups of this process leave of so much memory.  Lines of the file are
+ * NUMBER:CONTROLLERS:PATH, and in the newer kind of groups 0::PATH. */
+static double limited_memory(double memory)
+{
+    FILE *groups = fopen("/proc/self/cgroup", "re");
+    char line[4096];
+
+    while (groups && fgets(line, sizeof line, groups)) {
+        char *path = strstr(line, ":/");
+
+        line[strcspn(line, "\n")] = '\0';
+        if (path && strncmp(line, "0::", 3) == 0)
+            memory = group_limit("/sys/fs/cgroup", path + 1, "memory.max", memory);
+        else if (path && strstr(line, ":memory:"))
+            memory =
+                group_limit("/sys/fs/cgroup/memory", path + 1, "memory.limit_in_bytes", memory);
+    }
+    if (groups)
+        fclose(groups);
+    return memory;
+}
+
 size_t scratch_least(void)
 {
     const char *said = getenv("SHAPECOND_SCRATCH");
@@ -43,9 +83,7 @@ size_t scratch_least(void)
         if (*end == '\0' && least >= 0 && least <= 1e9)
             return (size_t)(least * MIB);
     }
-    memory = read_limit("/sys/fs/cgroup/memory.max", memory);
-    memory = read_limit("/sys/fs/cgroup/memory/memory.limit_in_bytes", memory);
-    least = memory / SHARE;
+    least = limited_memory(memory) / SHARE;
     return least > (double)LEAST_MIB * MIB ? (size_t)least : (size_t)LEAST_MIB * MIB;
 }
 
