@@ -150,7 +150,7 @@ if [ -z "${CLUSTER_LAUNCH-}" ]; then
     long_run() {
         sc-gen two-patterns -n 3000 -o long.npy
         rm -rf out && mkdir out
-        sc-shapelets --cluster=processes:3 --cluster-timeout=${1-3} --threads 1 --window full --measure-all long.npy \
+        sc-shapelets --cluster=processes:3 --cluster-timeout="${1-3}" --threads 1 --window full --measure-all long.npy \
             -o out/long.slp 2>said &
         job=$!
         waits=0
