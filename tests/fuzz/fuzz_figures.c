@@ -44,7 +44,7 @@ static void draw_scores(const struct scores *scores, const struct figure_options
 
     end(stream, failed(figure_scores(stream, scores, 1, options)));
     stream = begin();
-    end(stream, failed(text_scores(stream, scores, 1, 60)));
+    end(stream, failed(text_scores(stream, scores, 1, 60, options)));
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
