@@ -88,8 +88,8 @@ static void train_teacher(struct job *job, const char *train, const char *networ
 }
 
 /* Views are labelled by two teachers, one that knows where in a series something happens and one
- * that pools over time: students of either kind learn more from the mean of their logits than from
- * either alone (pipelines/DECISIONS.md). */
+ * that pools over time: students in general learn more from the mean of their logits than from the
+ * first alone (pipelines/DECISIONS.md). */
 static void train_teachers(struct job *job)
 {
     const char *train = balance(job);
