@@ -29,9 +29,10 @@ rm -rf "$logs"
 mkdir -p "$logs"
 
 programs=$(find "$build/tests" -maxdepth 1 -type f -perm -u+x -name 'test_*' 2>/dev/null | sort)
-scripts=$(find tests/tools -maxdepth 1 -name '*.sh' ! -name 'lib.sh' | sort)
+# The longest files take longest, and are started first.
+scripts=$(find tests/tools -maxdepth 1 -name '*.sh' ! -name 'lib.sh' -printf '%s %p\n' | sort -rn | cut -d ' ' -f 2)
 chosen=
-for test in $programs $scripts; do
+for test in $scripts $programs; do
     name=$(basename "$test" .sh)
     if [ $# -gt 0 ]; then
         case " $* " in *" $name "*) ;; *) continue ;; esac

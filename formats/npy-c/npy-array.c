@@ -7,6 +7,8 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+enum { MOST_EMPTY_STRINGS = 1 << 20 };
+
 struct npy_storage *npy_storage_new(void *base, size_t size, int source)
 {
     struct npy_storage *storage = calloc(1, sizeof *storage);
@@ -312,6 +314,11 @@ char **npy_strings(const struct npy_array *array, struct npy_error *error)
 
     if (array->kind != NPY_UNICODE) {
         npy_fail(error, "expected text, got numbers");
+        return NULL;
+    }
+    /* They have no bytes, so that a file of any size can claim any number of them. */
+    if (array->item_size == 0 && array->count > MOST_EMPTY_STRINGS) {
+        npy_fail(error, "%zu strings of no characters are too many", array->count);
         return NULL;
     }
     /* At most four bytes for a character and one for the end of each string. */

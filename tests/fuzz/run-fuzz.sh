@@ -126,6 +126,7 @@ plan | FOLDER=$folder LEDGER=$ledger COMMIT=$commit xargs -P "$jobs" -L 1 sh -c 
     printf "%-4s %-28s %-9s %11s executions in %s s\n" "$outcome" "$target" "$build" "${runs:-0}" "$seconds"
     if [ "$outcome" != ok ]; then
         echo "     see $log"
+        grep -E "does not hold|^SUMMARY|^ *#[0-9] .* in |^Base64" "$log" | head -n 12 | sed "s/^/     /"
         touch "$FOLDER/logs/$target.failed"
     fi'
 

@@ -602,6 +602,22 @@ static void what_is_no_character_becomes_a_replacement(void **state)
     npy_array_free(&array);
 }
 
+static void strings_without_bytes_are_limited_in_number(void **state)
+{
+    static const char file[] = "\x93NUMPY\x01\0\x47\0{'descr': '<U0', 'fortran_order': False, "
+                               "'shape': (1048577,)}         \n";
+    struct npy_error error;
+    struct npy_array array;
+    npy_reader *reader = npy_open_memory(file, sizeof file - 1, &error);
+
+    (void)state;
+    assert_int_equal(npy_next(reader, &array, &error), 1);
+    assert_null(npy_strings(&array, &error));
+    assert_non_null(strstr(error.message, "too many"));
+    npy_array_free(&array);
+    npy_close(reader);
+}
+
 static void count_bytes(void *context, const void *bytes, size_t size)
 {
     size_t *sum = context;
@@ -646,6 +662,7 @@ int main(void)
         cmocka_unit_test(every_half_precision_number_is_converted_exactly),
         cmocka_unit_test(text_and_numbers_are_not_mixed_up),
         cmocka_unit_test(what_is_no_character_becomes_a_replacement),
+        cmocka_unit_test(strings_without_bytes_are_limited_in_number),
         cmocka_unit_test(a_watcher_sees_every_byte_in_order),
     };
 
