@@ -62,7 +62,7 @@ ALL_CFLAGS := -std=c11 -D_GNU_SOURCE -DSHAPECOND_VERSION='"$(VERSION)"' $(WARNIN
 ifeq ($(WERROR),1)
 ALL_CFLAGS += -Werror
 endif
-LIBS = -lsodium -lkissfft-float -lzip -lm -ldl -pthread
+LIBS = -lsodium -lkissfft-float -lzip -llzma -lm -ldl -pthread
 
 # ---- Sources: found by wildcard; a new file needs no entry ----
 
@@ -179,7 +179,7 @@ help:
 
 # ---- Debian packages ----
 
-PACKAGES_build := libkissfft-dev libopenblas-dev libsodium-dev libzip-dev
+PACKAGES_build := libkissfft-dev liblzma-dev libopenblas-dev libsodium-dev libzip-dev
 PACKAGES_check := g++ libcmocka-dev mandoc
 PACKAGES_clang := clang libclang-rt-dev
 PACKAGES_lint := clang-format cppcheck shellcheck
@@ -240,7 +240,8 @@ $(HAVE_PACKAGES):
 $(BUILD)/obj/formats/npy-c/%.o: ALL_CFLAGS += -fPIC
 $(BUILD)/obj/%_avx2.o: ALL_CFLAGS += -mavx2 -mfma -ffp-contract=fast
 # Products are rounded before they are added: clang would fuse them where the processor can.
-$(BUILD)/obj/lib/shapelets/distance_generic.o $(BUILD)/obj/lib/views/view.o: ALL_CFLAGS += -ffp-contract=off
+$(BUILD)/obj/lib/shapelets/distance_generic.o $(BUILD)/obj/lib/views/view.o $(BUILD)/obj/formats/dataset-packed.o: \
+    ALL_CFLAGS += -ffp-contract=off
 $(BUILD)/obj/lib/nn/kernels_update_%.o: ALL_CFLAGS += -ffp-contract=off
 # Unrolled vector code: with sanitizers the optimiser would work on it for many minutes.
 $(BUILD)/obj/lib/nn/kernels_%.o: FILE_CFLAGS = $(KERNEL_CFLAGS)
@@ -398,12 +399,17 @@ $(TABLES) $(TABLES:%=show-%): all
 # The same in folders of their own, compiled another way.
 again = $(MAKE) --no-print-directory check BUILD=$(BUILD)/$(1) CUDA=0
 UNIT_NAMES := $(notdir $(UNITS))
-ASAN := KERNEL_CFLAGS=-O0 \
-        CFLAGS='-O1 -g -fsanitize=address,undefined -fno-sanitize-recover=undefined -fno-omit-frame-pointer'
+TOOL_NAMES := $(filter-out lib,$(patsubst tests/tools/%.sh,%,$(wildcard tests/tools/*.sh)))
+ASAN := CFLAGS='-O1 -g -fsanitize=address,undefined -fno-sanitize-recover=undefined -fno-omit-frame-pointer'
+# The kernels are sanitized in the unit tests, and then not optimised; programs that train networks would
+# take hours with them.
 check-asan: | $(HAVE_PACKAGES)
-	@+$(call again,asan) $(ASAN)
+	@+status=0; units='$(filter $(or $(TESTS),%),$(UNIT_NAMES))' tools='$(filter $(or $(TESTS),%),$(TOOL_NAMES))'; \
+	  [ -z "$$units" ] || $(call again,asan) $(ASAN) KERNEL_CFLAGS=-O0 TESTS="$$units" || status=$$?; \
+	  [ -z "$$tools" ] || $(call again,asan-tools) $(ASAN) KERNEL_CFLAGS='-O3 -fno-sanitize=all' TESTS="$$tools" || status=$$?; \
+	  exit $$status
 check-asan-unit: | $(HAVE_PACKAGES)
-	@+$(call again,asan) $(ASAN) TESTS='$(UNIT_NAMES)'
+	@+$(call again,asan) $(ASAN) KERNEL_CFLAGS=-O0 TESTS='$(UNIT_NAMES)'
 check-clang: | $(HAVE_PACKAGES)
 	@+$(call again,clang) CC=clang CXX=clang++ WERROR=1 TESTS='$(UNIT_NAMES)'
 

@@ -198,17 +198,17 @@ static float *to_square(const struct head *head, size_t buffer, struct part x, s
     return head->squares[buffer];
 }
 
-/* y = square x, or added; turned: the square transposed. */
-static void from_square(const struct head *head, const float *square, bool turned, struct part x,
-                        bool add, struct part y)
+/* y = square x, or square^T x where transposed, or added. */
+static void from_square(const struct head *head, const float *square, bool transposed,
+                        struct part x, bool add, struct part y)
 {
     int steps = (int)head->steps, width = (int)head->width;
     long long floats = (long long)(head->steps * head->steps);
     const float one = 1.0f, beta = add ? 1.0f : 0.0f;
 
     CUBLAS(cublasSgemmStridedBatched(
-        cuda_cublas(), CUBLAS_OP_N, turned ? CUBLAS_OP_T : CUBLAS_OP_N, width, steps, steps, &one,
-        x.at, (int)x.stride, (long long)x.sample, square, steps, floats, &beta, (float *)y.at,
+        cuda_cublas(), CUBLAS_OP_N, transposed ? CUBLAS_OP_T : CUBLAS_OP_N, width, steps, steps,
+        &one, x.at, (int)x.stride, (long long)x.sample, square, steps, floats, &beta, (float *)y.at,
         (int)y.stride, (long long)y.sample, (int)head->count));
 }
 

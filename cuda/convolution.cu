@@ -4,7 +4,7 @@
  * counted with what fills them up (whose weights are zero), and the halo as part of the data:
  *
  *     forward         x (N, 1, steps + 2h, in) with no padding gives y (N, 1, steps, out)
- *     backward input  the same with the gradient of y, which has the halo, and weights turned round
+ *     backward input  the same with the gradient of y, which has the halo, and the kernel flipped
  *     backward weight x and the gradient of y, both (N, 1, steps + 2h, .), with padding h: the halo
  *                     of the gradient is zero and adds nothing
  *
@@ -52,16 +52,16 @@ static bool is_causal(const struct conv1d_shape *shape)
 /* ---- Kernels ---- */
 
 /* to[(o * taps + k) * ins + i] = weight of output o, tap k, input i; zero where there is none.
- * from_o and from_i say where outputs and inputs are in the weights; turned: taps backwards; empty:
+ * from_o and from_i say where outputs and inputs are in the weights; flipped: taps in reverse order; empty:
  * taps of zeros in front. */
 KERNEL pack_kernel(size_t outs, size_t taps, size_t ins, size_t outputs, size_t inputs,
-                   size_t from_o, size_t from_i, bool turned, size_t empty, const float *weight,
+                   size_t from_o, size_t from_i, bool flipped, size_t empty, const float *weight,
                    float *to)
 {
     THREADS
     {
         for (EACH_ROW(row, outs * taps)) {
-            size_t o = row / taps, k = row % taps, tap = turned ? taps - 1 - k : k;
+            size_t o = row / taps, k = row % taps, tap = flipped ? taps - 1 - k : k;
 
             for (EACH(i, ins))
                 to[row * ins + i] = o < outputs && i < inputs && tap >= empty
@@ -193,7 +193,7 @@ static void pack(const struct conv1d_shape *shape, const float *weight, const fl
     }
     if (!backward)
         return;
-    if (is_linear(shape)) /* the same weights: the product turns them round */
+    if (is_linear(shape)) /* the same weights: the product flips them */
         LAUNCH(pack_kernel, across(ins, outs, 1), dim3(WIDE, HIGH), outs, taps, ins, shape->outputs,
                shape->inputs, of_output, of_input, false, empty, weight, backward);
     else
@@ -425,7 +425,7 @@ static void convolve_causally(const struct conv1d_shape *shape, size_t count, co
     }
 }
 
-/* dx = beta dx + the gradient of the input, by weights that are turned round (pack).  The last tap,
+/* dx = beta dx + the gradient of the input, by flipped weights (pack).  The last tap,
  * which has no delay, comes first: it reaches all steps. */
 static void convolve_causally_back(const struct conv1d_shape *shape, size_t count, const float *dy,
                                    const float *w, float beta, float *dx)

@@ -261,7 +261,7 @@ static void loss_tangent_on_device(const struct loss *loss, size_t count, size_t
     LAUNCH(loss_tangent_kernel, along(count), LINE, call);
 }
 
-/* ---- Right answers ---- */
+/* ---- Accuracy ---- */
 
 KERNEL correct_kernel(size_t count, size_t classes, const float *logits, const int32_t *labels,
                       double *right)

@@ -29,7 +29,7 @@ DEVICE float normal_density(float x)
     return 0.39894228f * expf(-0.5f * x * x);
 }
 
-/* y = act(a); what is not a number stays so. */
+/* y = act(a); NaN stays NaN. */
 DEVICE float activate(enum activation act, float a)
 {
     if (act == ACTIVATION_NONE)

@@ -309,7 +309,7 @@ void cuda_fill_memory(struct backend *backend)
     backend->zero = zero;
     backend->repeat = repeat;
     backend->repeat_end = repeat_end;
-    backend->run = run;
+    backend->parallel_for = run;
     backend->workers = workers;
 }
 
@@ -411,7 +411,7 @@ extern "C" __attribute__((visibility("default"))) int shapecond_cuda_open(
         return 1;
     }
     cuda_fill_memory(&backend);
-    cuda_fill_moves(&backend);
+    cuda_fill_elementwise(&backend);
     cuda_fill_convolutions(&backend);
     cuda_fill_normact(&backend);
     cuda_fill_pooling(&backend);

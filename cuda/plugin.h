@@ -55,7 +55,7 @@ void *cuda_copy(const void *host, size_t bytes);
 
 /* The parts, which fill in their functions. */
 void cuda_fill_memory(struct backend *backend);
-void cuda_fill_moves(struct backend *backend);
+void cuda_fill_elementwise(struct backend *backend);
 void cuda_fill_convolutions(struct backend *backend);
 void cuda_fill_normact(struct backend *backend);
 void cuda_fill_pooling(struct backend *backend);

@@ -17,7 +17,7 @@ KERNEL pool_mean_kernel(struct pool_shape shape, size_t count, const float *in, 
     }
 }
 
-/* Of equals the first; what is not a number is the largest. */
+/* The first of equal maxima; NaN counts as the largest. */
 KERNEL pool_max_kernel(struct pool_shape shape, size_t count, const float *in, int32_t *index,
                        float *out)
 {

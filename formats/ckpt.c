@@ -14,10 +14,10 @@
 
 static const char magic[] = "shapecond checkpoint ";
 static const char version[] = "1\n";
-/* A line with a digest is as long as its text, whose end a newline takes the place of. */
+/* A line with a digest is as long as the string: a newline takes the place of its zero byte. */
 enum { HEADER_LINES = 4, DIGEST_LINE = DIGEST_TEXT, MOST_HEADER = 4096 };
 
-/* Whether the file is there.  Anything but a regular one is an error, standard output ("-") as
+/* Whether the file exists.  Anything but a regular file is an error, standard output ("-") as
  * well: a device or a pipe need not end, and would be removed after the run. */
 static struct error *look(const char *path, bool *found)
 {
@@ -37,7 +37,7 @@ static size_t size_with(const struct ckpt *ckpt, size_t count)
     return ckpt->header_size + count * (ckpt->record_size + DIGEST_LINE);
 }
 
-/* Says so and what to do.  Records before the damaged one need not be lost. */
+/* Reports the damage and what to do.  Records before the damaged one can be saved. */
 static struct error *damaged(const struct ckpt *ckpt, const char *what)
 {
     if (ckpt->next == 0)
@@ -111,7 +111,7 @@ static const char *next_line(char **rest, const char *word)
     return line + length;
 }
 
-/* Why a file that starts with these bytes, a string, is not one of this run. */
+/* Why a file that starts with this string is not a checkpoint of this run. */
 static struct error *explain(const struct ckpt *ckpt, const struct ckpt_run *run, char *bytes,
                              size_t size)
 {
@@ -314,7 +314,7 @@ struct error *ckpt_is_damaged(const char *path, bool *is_damaged)
 
 /* ---- Records of one size ---- */
 
-/* How many there are, and whether something is left of another one. */
+/* How many there are, and whether an incomplete one follows. */
 static struct error *count_records(struct ckpt *ckpt)
 {
     size_t stride = ckpt->record_size + DIGEST_LINE, size;

@@ -1,7 +1,7 @@
 /* A value is low + step * code, rounded to float32, with a low and a step for each channel of each
  * series.  Codes of 4 bits are two in a byte, the first in the lower half; a channel of odd length
  * ends with half a byte of 0.  NumPy decodes 8 bits by levels[0] + levels[1] * X. */
-#include "formats/dataset-levels.h"
+#include "formats/dataset-internal.h"
 
 #include <math.h>
 #include <string.h>
@@ -140,7 +140,7 @@ struct error *dataset_quantise(struct dataset *dataset, unsigned bits)
     size_t length = dataset->length, rows = dataset->count * dataset->channels;
     struct npy_error error;
 
-    levels_drop(dataset);
+    dataset_unround(dataset);
     dataset->reread = false;
     if (npy_array_new(&levels->storage, NPY_FLOAT, 4, 4, shape, &error))
         return dataset_npy_error(&error);
@@ -166,7 +166,7 @@ struct error *dataset_quantise(struct dataset *dataset, unsigned bits)
     return NULL;
 }
 
-void dataset_move_levels(struct dataset *dataset, size_t channel, double factor, double offset)
+void levels_move(struct dataset *dataset, size_t channel, double factor, double offset)
 {
     struct dataset_levels *levels = &dataset->levels;
 

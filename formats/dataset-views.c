@@ -5,7 +5,7 @@
  * Codes of version 1 are those of the M views; of version 2, those of the N series and then of the
  * views, in place of soft labels of the series.
  * N and the checksum tell that the codes belong to these series and are undamaged. */
-#include "formats/dataset-views.h"
+#include "formats/dataset-internal.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -3,6 +3,7 @@
  *     X     (N, C, L)  numbers         the series; (N, L) is read as one channel
  *     levels (2, N, C, 1) float32      optional: X holds codes of few bits, from low in steps
  *     packing (2,)     float64         with `levels`: bits of a code, L
+ *     or X (B,) bytes, packing (5,), levels (2, 1, C, 1): X is compressed
  *     y     (N,)       integers        classes 0..V-1
  *     groups (N,)      integers        optional: who or what a series is from, a second such array
  *     soft  (N, V)     floats          optional: teacher logits
@@ -57,6 +58,16 @@ struct dataset_levels {
     struct npy_array storage; /* what both live in */
 };
 
+/* Series that are rounded to whole steps and compressed: a value is low + step * w, with a low and a
+ * step for each channel, where w are whole numbers or the wavelet transform of such.  x always holds
+ * the values themselves. */
+struct dataset_packed {
+    uint16_t *codes;          /* (N, C, L), or NULL: X is not compressed */
+    size_t levels;            /* of the transform; 0: none */
+    float *low, *step;        /* (C,) each */
+    struct npy_array storage; /* what both live in */
+};
+
 /* Makes series first..first+count-1, in that order, for a dataset that is written without being held
  * in memory. */
 typedef struct error *dataset_maker(void *context, size_t first, size_t count, float *x);
@@ -75,6 +86,7 @@ struct dataset {
     bool flat;       /* X is written as (N, L): features, not series */
     struct dataset_views views;
     struct dataset_levels levels;
+    struct dataset_packed packed;
     size_t dropped_views; /* that the file has, but the caller did not ask for */
 
     dataset_maker *make; /* where there is no x, with its context */
@@ -168,9 +180,29 @@ struct error *dataset_new_views(struct dataset *dataset, size_t count, unsigned 
  * levels between the smallest and the largest of its channel in its series. */
 struct error *dataset_quantise(struct dataset *dataset, unsigned bits) MUST_CHECK;
 
-/* x = factor x + offset for the values of a channel of series that are stored in few bits; their
- * codes stay as they are. */
-void dataset_move_levels(struct dataset *dataset, size_t channel, double factor, double offset);
+/* Rounds the series to whole steps, which are multiples of `step` times the deviation of each
+ * channel, and stores them compressed from now on.  transform: the coefficients of a wavelet are
+ * rounded instead of the values, which takes less bytes for smooth series.  *error, if not NULL, is the mean squared error in squared
+ * steps. */
+struct error *dataset_pack(struct dataset *dataset, double step, bool transform,
+                           double *error) MUST_CHECK;
+
+/* Bytes of such series, compressed. */
+struct error *dataset_packed_size(const struct dataset *dataset, size_t *size) MUST_CHECK;
+
+/* Whether series are stored in few bits or compressed. */
+static inline bool dataset_is_rounded(const struct dataset *dataset)
+{
+    return dataset->levels.bits || dataset->packed.codes;
+}
+
+/* The series are stored as float32 from now on. */
+void dataset_unround(struct dataset *dataset);
+
+/* x = factor x + offset for the values of a channel of series that are stored in few bits or
+ * compressed; their codes stay as they are. */
+struct error *dataset_move_levels(struct dataset *dataset, size_t channel, double factor,
+                                  double offset) MUST_CHECK;
 
 /* Bytes of the codes of one view. */
 static inline size_t views_row(size_t classes, unsigned bits)
@@ -185,6 +217,11 @@ void views_decode(const uint8_t *row, size_t classes, unsigned bits, double step
 
 /* The message of the NPY library, and whether memory was the reason. */
 struct error *dataset_npy_error(const struct npy_error *error) MUST_CHECK;
+
+/* Class names, where the array is a row of texts, or notes, where it is a single one; malloc'ed, the
+ * names in one block as npy_strings makes it.  The others stay as they are. */
+struct error *dataset_take_texts(const struct npy_array *array, char ***names, size_t *count,
+                                 char **notes) MUST_CHECK;
 
 /* Copies class names and notes. */
 struct error *dataset_copy_texts(const struct dataset *from, struct dataset *to) MUST_CHECK;

@@ -1,4 +1,4 @@
-/* An .npz is a ZIP of NPY files, not compressed, so that what takes time is the disk alone.  The
+/* An .npz is a ZIP of NPY files, not compressed: only the disk takes time.  The
  * arrays' data are handed to libzip where they are; libzip writes to the output itself if that can
  * seek, else to a file without a name that is copied. */
 #include "formats/export.h"
@@ -31,7 +31,7 @@ struct archive {
 
 /* ---- Members ---- */
 
-/* A new member, whose head is to be written. */
+/* A new member, whose header is still to be written. */
 static struct error *add_member(struct archive *archive, const char *name, struct member **member)
 {
     *member = &archive->members[archive->count++];

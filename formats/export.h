@@ -21,8 +21,8 @@ enum export_format export_format_of(const char *path);
 struct error *export_dataset(FILE *stream, enum export_format format, const struct dataset *dataset,
                              const char *problem) MUST_CHECK;
 
-/* NumPy's .npz: the arrays X (N, C, L), y, groups, soft, classes (names) and notes, as far as they are
- * there.  The same dataset gives the same bytes at any time and place. */
+/* NumPy's .npz: the arrays X (N, C, L), y, groups, soft, classes (names) and notes, where the
+ * dataset has them.  The same dataset gives the same bytes at any time and place. */
 struct error *export_npz(FILE *stream, const struct dataset *dataset) MUST_CHECK;
 
 /* UCR 2018 .tsv: one series in a row, label first.  For labelled datasets of one channel. */

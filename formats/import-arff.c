@@ -152,7 +152,7 @@ static struct error *settle(struct import_source *source, struct header *header)
     if (header->in_relation)
         return error_make("a relational attribute without its @end");
     if (label == IMPORT_LABEL_NONE && header->class_position)
-        return error_make("the rows have labels, so --label=none cannot be");
+        return error_make("--label=none, but the rows have labels");
     if (!header->class_position && !header->relational && label != IMPORT_LABEL_NONE) {
         /* Classes that are declared as numbers. */
         if (label != IMPORT_LABEL_LAST && !header->last_is_named_class)

@@ -277,7 +277,7 @@ struct error *import_assign_columns(struct import_source *source)
     unsigned char *roles = calloc(source->columns.count, 1);
     struct error *error = roles ? assign_roles(source, roles) : error_memory("columns");
 
-    /* A single column is the label, as ever: its rows have no values. */
+    /* A single column is always the label: its rows have no values. */
     if (source->columns.count == 1 && source->syntax.labelled)
         source->syntax.label_last = source->options->label == IMPORT_LABEL_LAST;
     if (source->columns.roles != roles)

@@ -1,7 +1,7 @@
 /* What the importers share.  A file becomes a source: chunks of rows, each cut at line ends so that
  * they can be parsed at the same time.  A chunk holds the rows' values one after another, where
  * each channel of each row ends, and the labels as text; nothing is decided about lengths, missing
- * values (kept as NaN) and classes until all files are there. */
+ * values (kept as NaN) and classes until all files are read. */
 #ifndef SC_IMPORT_INTERNAL_H
 #define SC_IMPORT_INTERNAL_H
 
@@ -278,7 +278,7 @@ struct error *import_take_labels(struct import_source *source, struct npy_array 
 struct error *import_take_groups(struct import_source *source, struct npy_array *groups) MUST_CHECK;
 struct error *import_take_files(struct import_source *source, const char *labels) MUST_CHECK;
 
-/* ---- What is done when all files are there ---- */
+/* ---- When all files are read ---- */
 
 /* Puts in front where the row is: "FILE:12: " or "FILE: series 12: ". */
 struct error *import_at(const struct import_source *source, const struct import_chunk *chunk,

@@ -29,14 +29,14 @@ static struct error *put_channels_first(struct npy_array *x)
 {
     const size_t count = x->shape[0], steps = x->shape[1], channels = x->shape[2];
     const size_t shape[] = {count, channels, steps};
-    struct npy_array turned;
+    struct npy_array transposed;
     struct npy_error error;
     const float *from = x->data;
     float *to;
 
-    if (npy_array_new(&turned, NPY_FLOAT, 4, 3, shape, &error))
+    if (npy_array_new(&transposed, NPY_FLOAT, 4, 3, shape, &error))
         return dataset_npy_error(&error);
-    to = turned.data;
+    to = transposed.data;
     for (size_t i = 0; i < count; i++, from += channels * steps, to += channels * steps) {
         for (size_t step = 0; step < steps; step++) {
             for (size_t channel = 0; channel < channels; channel++)
@@ -44,7 +44,7 @@ static struct error *put_channels_first(struct npy_array *x)
         }
     }
     npy_array_free(x);
-    *x = turned;
+    *x = transposed;
     return NULL;
 }
 
@@ -177,7 +177,7 @@ static struct error *find_ones(struct npy_array *y)
         if (ones != 1 || others) {
             npy_array_free(&found);
             return error_make("labels must have the shape (N,), or (N, V) with a single 1 in each "
-                              "row and else zeros; row %zu is not so",
+                              "row and zeros otherwise; row %zu differs",
                               i);
         }
     }
@@ -271,27 +271,6 @@ static bool is_integer(const struct npy_array *array)
     return array->kind == NPY_INT || array->kind == NPY_UINT || array->kind == NPY_BOOL;
 }
 
-static struct error *take_text(struct import_source *source, const struct npy_array *array,
-                               struct followers *followers)
-{
-    struct npy_error error;
-    char **strings;
-
-    if (array->count > DATASET_MOST_CLASSES)
-        return error_make("%zu class names are too many", array->count);
-    strings = npy_strings(array, &error);
-    if (!strings)
-        return dataset_npy_error(&error);
-    if (array->ndim == 1) {
-        followers->names = strings;
-        followers->name_count = array->count;
-        return NULL;
-    }
-    source->notes = strdup(strings[0]);
-    free(strings);
-    return source->notes ? NULL : error_memory("notes");
-}
-
 static struct error *take_follower(struct import_source *source, struct npy_array *array,
                                    struct followers *followers)
 {
@@ -315,7 +294,7 @@ static struct error *take_follower(struct import_source *source, struct npy_arra
         (array->ndim == 0 && source->notes))
         return error_make("after the series there is an array that is not one of: labels (N,), "
                           "groups (N,), class names (V,), notes ()");
-    return take_text(source, array, followers);
+    return dataset_take_texts(array, &followers->names, &followers->name_count, &source->notes);
 }
 
 static struct error *take_followers(struct import_source *source, npy_reader *reader,

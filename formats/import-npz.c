@@ -137,7 +137,7 @@ static struct error *read_member(zip_t *zip, zip_uint64_t index, void **bytes, s
         !(status.valid & ZIP_STAT_SIZE && status.valid & ZIP_STAT_COMP_SIZE))
         return from_zip(zip);
     if (status.size / most_ratio > status.comp_size + 1)
-        return error_make("%s: damaged: too large for what is there", status.name);
+        return error_make("%s: damaged: its compressed bytes cannot give that size", status.name);
     file = zip_fopen_index(zip, index, 0);
     if (!file)
         return from_zip(zip);

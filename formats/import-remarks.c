@@ -7,17 +7,11 @@
 #include <string.h>
 
 #include "base/memory_stream.h"
+#include "base/sort.h"
 
 /* ---- Numbers of rows ---- */
 
 enum { FEWEST_ROWS = 4 };
-
-static int compare_floats(const void *a, const void *b)
-{
-    const float left = *(const float *)a, right = *(const float *)b;
-
-    return (left > right) - (left < right);
-}
 
 static bool is_whole(float value)
 {
@@ -46,7 +40,7 @@ static struct error *is_row_number(const struct dataset *dataset, size_t step, b
     }
     *counting = whole == dataset->count && up == dataset->count - 1;
     *different = whole == dataset->count && !others_whole;
-    qsort(column, dataset->count, sizeof *column, compare_floats);
+    sort_floats(column, dataset->count);
     for (size_t i = 1; i < dataset->count && *different; i++)
         *different = column[i] != column[i - 1];
     free(column);

@@ -14,7 +14,7 @@
 
 enum { CHUNK_BYTES = 1 << 20, MOST_LABEL_BYTES = 1000 };
 
-/* ---- Small things ---- */
+/* ---- Helpers ---- */
 
 struct error *import_reserve(void *array, size_t *room, size_t count, size_t size)
 {

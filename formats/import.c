@@ -172,7 +172,7 @@ static bool is_bzip2(const char *text, const char *end)
            memcmp(text + 4, "1AY&SY", 6) == 0;
 }
 
-/* An object, or a list of objects, lists, texts or numbers.  A name in brackets is none. */
+/* An object, or a list of objects, lists, texts or numbers.  A name in brackets is not JSON. */
 static bool is_json(const char *text, const char *end)
 {
     import_trim(&text, &end);

@@ -81,8 +81,8 @@ struct import;
 struct error *import_new(const struct import_options *options, struct import **import) MUST_CHECK;
 
 /* Adds a file, "-" for standard input.  labels, for arrays, names the file that holds y, or is
- * NULL. Errors name the file, and the line where there is one.  What is wrong with single rows
- * waits for import_finish, so that all of it is said at once. */
+ * NULL. Errors name the file, and the line where there is one.  Problems with single rows
+ * wait for import_finish, which reports all of them together. */
 struct error *import_file(struct import *import, const char *path, const char *labels) MUST_CHECK;
 
 /* Same from memory, which must stay until import_finish; name is for messages and for telling the

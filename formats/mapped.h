@@ -22,7 +22,7 @@ struct error *mapped_read(const char *path, unsigned char **bytes, size_t *size,
 /* NULL bytes are left alone. */
 void mapped_release(unsigned char *bytes, size_t size, struct mapped *mapped);
 
-/* npy_open, with the file in the list for as long as it is mapped. */
+/* npy_open, with the file in the list while it is mapped. */
 npy_reader *mapped_open_npy(const char *path, struct npy_error *error);
 
 /* The path of the file that is mapped at the address, NULL if none is.  Safe in a signal handler.

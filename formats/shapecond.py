@@ -1,13 +1,14 @@
 """Datasets of shapecond from Python, with NumPy alone.
 
     import shapecond
-    tiny = shapecond.condense(X, y, spc=10)         # runs the programs; X is (N, C, L) or (N, L)
+    tiny = shapecond.condense(X, y)                 # runs the programs; X is (N, C, L) or (N, L)
     tiny["X"], tiny["y"], tiny["soft"]              # series, classes, logits of the teacher
     data = shapecond.load("tiny.npy")               # the same from a file
     series, logits = shapecond.expand(data)         # labelled views, if there are any
 
 The file can be copied anywhere.  Formats: sc-dataset(5), slp(5).
 """
+import lzma
 import os
 import shutil
 import struct
@@ -28,7 +29,7 @@ _ROLES = {"1i": "y", "1u": "y", "2f": "soft", "1U": "names", "0U": "notes", "1f"
 
 def load(path):
     """All arrays of a dataset file by name: X, and as far as they are there y, groups, soft, names, notes,
-    views, codes (of the views), levels and packing (of series that are stored in few bits; X has their values)."""
+    views, codes (of the views), levels and packing (of series that are stored in few bits or compressed; X has their values)."""
     with open(path, "rb") as file:
         found = {"X": np.load(file, allow_pickle=False)}
         while file.peek(1):
@@ -36,7 +37,7 @@ def load(path):
             role = _ROLES.get(f"{array.ndim}{array.dtype.kind}")
             if role == "y" and "y" in found:
                 role = "groups"
-            if role == "views" and len(array) == 2:
+            if role == "views" and len(array) in (2, 5):
                 role = "packing"
             if role is None or role in found:
                 raise ValueError(f"{path}: an array of shape {array.shape} and type {array.dtype} is not part of a dataset")
@@ -44,7 +45,8 @@ def load(path):
     if ("levels" in found) != ("packing" in found):
         raise ValueError(f"{path}: series of few bits need both levels and packing")
     if "levels" in found:
-        found["X"] = _values(found["X"], found["levels"], found["packing"])
+        decode = _unpacked if len(found["packing"]) == 5 else _values
+        found["X"] = decode(found["X"], found["levels"], found["packing"])
     if "views" in found and found["views"][0] == 2:  # codes of the series, then of the views
         count = len(found["X"])
         found["soft"] = _logits(found["codes"][:count], _classes(found), found["views"])
@@ -61,6 +63,73 @@ def _values(codes, levels, packing):
     codes = codes if codes.ndim == 3 else codes[:, None]
     codes = _halves(codes)[..., :int(steps)] if bits == 4 else codes
     return (levels[0].astype("f8") + levels[1].astype("f8") * codes).astype("f4")
+
+
+# Compressed series: whole numbers, or those of a wavelet transform (CDF 9/7 by lifting).
+_LIFT = -1.586134342059924, -0.052980118572961, 0.882911075530934, 0.443506852043971
+_GAIN = 1.149604398860241
+
+
+def _lifted(s, d, factors):
+    before = [np.maximum(np.arange(s.shape[-1]) - 1, 0), np.minimum(np.arange(s.shape[-1]), d.shape[-1] - 1)]
+    after = [np.minimum(np.arange(d.shape[-1]) + i, s.shape[-1] - 1) for i in (0, 1)]
+    for to_s, factor in factors:
+        if to_s:
+            s = s + factor * (d[..., before[0]] + d[..., before[1]])
+        else:
+            d = d + factor * (s[..., after[0]] + s[..., after[1]])
+    return s, d
+
+
+def _synthesised(w, levels):
+    lengths = [w.shape[-1]]
+    for _ in range(levels):
+        lengths.append(-(-lengths[-1] // 2))
+    for length, half in list(zip(lengths, lengths[1:]))[::-1]:
+        s, d = _lifted(w[..., :half] / _GAIN, w[..., half:length] * _GAIN,
+                       [(i % 2 == 1, -_LIFT[i]) for i in (3, 2, 1, 0)])
+        w = w.copy()
+        w[..., 0:length:2], w[..., 1:length:2] = s, d
+    return w
+
+
+def _analysed(w, levels):
+    w, length = w.copy(), w.shape[-1]
+    for _ in range(levels):
+        half = -(-length // 2)
+        s, d = _lifted(w[..., 0:length:2], w[..., 1:length:2], [(i % 2 == 1, _LIFT[i]) for i in range(4)])
+        w[..., :half], w[..., half:length] = s * _GAIN, d / _GAIN
+        length = half
+    return w
+
+
+def _unpacked(data, levels, packing):
+    size, N, C, L, depth = map(int, packing)
+    stream = lzma.LZMADecompressor()
+    planes = np.frombuffer(stream.decompress(data.tobytes(), size * N * C * L), "u1").reshape(size, -1)
+    codes = sum(plane.astype("i8") << 8 * i for i, plane in enumerate(planes))
+    codes = np.where(codes % 2, -(codes // 2) - 1, codes // 2)
+    codes = codes.reshape(C * L, N).T if depth else codes
+    w = _synthesised(codes.reshape(N, C, L).astype("f8"), depth)
+    return (levels[0].astype("f8") + levels[1].astype("f8") * w).astype("f4")
+
+
+def _packed(X, levels, packing):
+    low, step = np.asarray(levels, "f8")
+    depth = int(packing[4])
+    w = _analysed((X.astype("f8") - low) / np.where(step > 0, step, 1), depth)
+    codes = np.clip(np.rint(w), -32767, 32767).astype("i8")
+    codes = np.where(codes < 0, -2 * codes - 1, 2 * codes).reshape(len(X), -1)
+    codes = codes.T if depth else codes
+    size = 2 if codes.max() > 255 else 1
+    planes = b"".join((codes >> 8 * i & 255).astype("u1").tobytes() for i in range(size))
+    filters = [{"id": lzma.FILTER_LZMA2, "preset": 6, "lc": 0, "lp": 0, "pb": 0}]
+    data = np.frombuffer(lzma.compress(planes, check=lzma.CHECK_CRC32, filters=filters), "u1")
+    packing = np.array([size, *X.shape, depth], "<f8")
+    levels = np.asarray(levels, "<f4")
+    if np.any(np.abs(_unpacked(data, levels, packing) - X) > 0.01 * step + np.spacing(np.abs(X.astype("f4")))):
+        raise ValueError("X has values that its levels do not hold; without levels and packing it is stored as floats")
+    return [data, packing, levels]
 
 
 def _codes(X, levels, bits):
@@ -99,7 +168,9 @@ def save(path, X, y=None, groups=None, soft=None, names=None, notes=None, views=
     if X.ndim != 3 or not X.size:
         raise ValueError(f"X must have the shape (N, C, L) or (N, L), not {X.shape}")
     arrays = [X.astype("<f4")]
-    if levels is not None:
+    if levels is not None and len(packing) == 5:
+        arrays = _packed(X, levels, packing)
+    elif levels is not None:
         bits = packing[0]
         arrays = [_pack(_codes(X, levels, bits), bits), np.asarray(levels, "<f4"), np.array([bits, X.shape[2]], "<f8")]
     if y is not None:
@@ -109,7 +180,8 @@ def save(path, X, y=None, groups=None, soft=None, names=None, notes=None, views=
         if y.dtype.kind not in "iu" or y.min() < 0:
             classes, y = np.unique(y.astype(str) if y.dtype.kind == "O" else y, return_inverse=True)
             names = classes.astype(str) if names is None else names
-        arrays.append(y.astype("<i4"))
+        small = packing is not None and len(packing) == 5 and y.max() < 256 and (names is None or len(names) <= 256)
+        arrays.append(y.astype("u1" if small else "<i4"))
     if groups is not None:
         if y is None:
             raise ValueError("groups need y")
@@ -253,10 +325,10 @@ def save_pool(path, pool):
 
 # ---- Condensing ----
 
-def condense(X, y, spc=10, *, seed=0, options=(), program=None, quiet=True):
-    """Condenses labelled series to spc per class with shapecond(1), and returns the arrays of the result by name.
+def condense(X, y, spc=None, *, seed=0, options=(), program=None, quiet=True):
+    """Condenses labelled series with shapecond(1), to spc per class if that is said, and returns the arrays of the result by name.
     Labels of any kind are fine: result["names"][result["y"]] are those of the series, as text.  options are more
-    arguments of the program, such as ["--threads", "4"], or with spc=None ["--bytes", "40k"]; program is its path, if
+    arguments of the program, such as ["--threads", "4"], or without spc ["--bytes", "40k"]; program is its path, if
     it is not in PATH."""
     program = program or shutil.which("shapecond")
     if not program:
@@ -282,7 +354,7 @@ class Condenser:
 
     The result has the labels of y.  soft_ are the logits of the teacher, in the order of classes_."""
 
-    def __init__(self, spc=10, seed=0, options=(), program=None):
+    def __init__(self, spc=None, seed=0, options=(), program=None):
         self.spc, self.seed, self.options, self.program = spc, seed, options, program
 
     def get_params(self, deep=True):

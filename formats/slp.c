@@ -150,7 +150,7 @@ static struct error *parse_scaling(const unsigned char *bytes, struct shapelet_p
         shapelet->offset = get_float(bytes + i * SCALING_SIZE);
         shapelet->scale = get_float(bytes + i * SCALING_SIZE + 4);
         if (!isfinite(shapelet->offset) || !isfinite(shapelet->scale) || shapelet->scale <= 0)
-            return error_make("shapelet %zu: no such offset and scale: %g, %g", i,
+            return error_make("shapelet %zu: invalid offset and scale: %g, %g", i,
                               (double)shapelet->offset, (double)shapelet->scale);
     }
     return NULL;
@@ -194,12 +194,12 @@ struct error *slp_read_memory(const void *memory, size_t size, struct shapelet_p
     if (size < HEADER_SIZE + 4)
         return error_make("truncated: the file ends inside the header");
     if (get32(bytes + 8) != VERSION)
-        return error_make("version %u of the format is not known", get32(bytes + 8));
+        return error_make("unknown version %u of the format", get32(bytes + 8));
     flags = get32(bytes + 12);
     if (flags & ~(uint32_t)(FLAG_LENGTH_NORMALISED | FLAG_STANDARDISED))
-        return error_make("flags that this version does not know");
+        return error_make("unknown flags");
     if (get32(bytes + 44) >= QUALITIES)
-        return error_make("a measure of quality that this version does not know");
+        return error_make("unknown measure of quality");
     count = get32(bytes + 16);
     values = get64(bytes + 32);
     notes = get32(bytes + 40);

@@ -1,4 +1,4 @@
-/* The text is taken line by line; what it says about the arrays is only their names and number. */
+/* The text is read line by line.  All that it says of the arrays is their names and number. */
 #include "formats/tch.h"
 
 #include <errno.h>
@@ -48,7 +48,7 @@ static struct error *add_tensor(struct tch *tch, const char *name)
     if (!*name)
         return error_make("a tensor has no name");
     if (tch_find(tch, name))
-        return error_make("tensor %s is there twice", name);
+        return error_make("tensor %s occurs twice", name);
     if (tch->count == MOST_TENSORS)
         return error_make("more than %d tensors", MOST_TENSORS);
     more = realloc(tch->tensors, (tch->count + 1) * sizeof *more);
@@ -180,7 +180,7 @@ static struct error *read_arrays(const struct source *source, struct tch *tch)
     for (size_t i = 0; !error && i < tch->count; i++)
         error = read_array(reader, &tch->tensors[i]);
     if (!error && npy_next(reader, &extra, &problem) != 0)
-        error = error_make("more after the last of %zu arrays", tch->count);
+        error = error_make("unexpected data after the last of %zu arrays", tch->count);
     npy_array_free(&extra);
     npy_close(reader);
     return error;

@@ -36,7 +36,7 @@ demo: $(call full_rows,cnn) $(call rows_of,$(METHODS),cnn) $(RUN)/condensed.svg
 	  -v select='per=full 10;name=all $(METHODS);kind=plain;network=cnn')
 	@echo
 	@echo 'Accuracy of students that see nothing but the dataset, in %; ratio to that of all data.'
-	@echo 'random: real series; random-soft: with the logits of a teacher; herding-8bit+2000: what shapecond makes, real series and'
+	@echo 'random: real series; random-soft: with the logits of a teacher; herding-8bit+2000: what shapecond --spc makes, real series and'
 	@echo '2000 labelled views of them (sc-views).'
 	@echo
 	@echo 'The condensed series over real ones, with their shapelets: $(RUN)/condensed.svg'

@@ -55,7 +55,7 @@ static const struct cli_option options[] = {
     {0, "teacher-command", "CMD", CLI_TEXT, CLI_AT(eval_cli, command),
      "train nothing: score this program (sc-teacher-command(7))"},
     {0, "teacher-timeout", "S", CLI_REAL, CLI_AT(eval_cli, patience),
-     "seconds that it may take for an answer", .low = 0.001, .high = 1e6, .unrecorded = true},
+     "seconds to wait for each of its answers", .low = 0.001, .high = 1e6, .unrecorded = true},
     TRAINING_OPTIONS(eval_cli, " [1000; with views 2000]", " [256; with views 64]"),
     {'f', "full", "A", CLI_TEXT, CLI_AT(eval_cli, full),
      "accuracy with all data, in %, for the ratio to it; or a table that sc-eval wrote",
@@ -76,6 +76,7 @@ static const struct cli_program program = {
     .example = "sc-eval tiny.npy test.npy",
     .options = options,
     .most_files = 2,
+    .least_files = 2,
     .random = true,
 };
 
@@ -84,7 +85,7 @@ static void show_progress(void *context, size_t done, size_t total)
     const struct cluster *cluster = context;
 
     (void)total;
-    progress_update(done * cluster_size(cluster), NULL); /* the others do as much */
+    progress_update(done * cluster_size(cluster), NULL); /* the other ranks do as much */
 }
 
 /* Whether to learn soft labels. */
@@ -122,8 +123,8 @@ static void score_students(const struct eval_cli *opt, const struct feature_sour
                            const struct examples *train, const struct examples *validation,
                            const struct examples *test, struct score *scores)
 {
-    struct train_set set = examples_set(train), held_out = examples_set(validation),
-                     tested = examples_set(test);
+    struct tensor_dataset data = examples_tensors(train), held_out = examples_tensors(validation),
+                          tested = examples_tensors(test);
     struct student_options students = {.seeds = opt->seeds,
                                        .backend = source->device->backend,
                                        .cluster = source->cluster,
@@ -137,11 +138,11 @@ static void score_students(const struct eval_cli *opt, const struct feature_sour
         cli_warn("%s: class %d has no series", train->name, (int)missing);
     held_out.targets = NULL; /* judged by its labels */
     cli_check(examples_architecture(train, opt->network, &students.architecture));
-    training_options(&training, set.count, held_out.count, &students.train);
+    training_options(&training, data.count, held_out.count, &students.train);
     students.train.loss = student_loss(soft, opt->temperature);
     students.train.seed = opt->common.seed;
     progress_start("sc-eval", students.train.epochs * opt->seeds, opt->common.quiet);
-    cli_check(students_train(&students, &set, opt->validate ? &held_out : NULL, &tested, scores));
+    cli_check(students_train(&students, &data, opt->validate ? &held_out : NULL, &tested, scores));
     progress_end();
 }
 
@@ -230,14 +231,14 @@ int main(int argc, char **argv)
     opt.training.choose = TRAIN_CHOOSE_ACCURACY; /* with few series the loss is a worse guide */
     cli_parse(argc, argv, &program, &opt);
     check_usage(&opt);
-    if (opt.full)
-        cli_check(report_read_full(opt.full, &report.full));
-    if (opt.full && !(report.full > 0))
-        cli_check(error_make("%s: an accuracy of 0 %% has no ratio to it", opt.full));
     report.students = !opt.teacher && !opt.command && opt.classifier == CLASSIFIER_NETWORK;
     report.count = report.students ? opt.seeds : 1;
     report.first_seed = opt.common.seed;
     cluster = cluster_chosen(&opt.cluster, &opt.common);
+    if (opt.full)
+        cli_check(report_read_full(opt.full, &report.full));
+    if (opt.full && !(report.full > 0))
+        cli_check(error_make("%s: an accuracy of 0 %% has no ratio to it", opt.full));
     device = device_chosen(opt.device, false);
     source = shapelets_source(&opt.shapelets, &device, &pool);
     cluster_check_source(cluster, &source);

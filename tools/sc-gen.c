@@ -8,7 +8,7 @@
 
 struct gen_cli {
     struct cli_common common;
-    struct generate_options set;
+    struct generate_options generate;
     const char *truth;
     const char *like;
     size_t per_class;
@@ -17,31 +17,31 @@ struct gen_cli {
 enum { DEFAULT_PER_CLASS = 10 };
 
 static const struct cli_option options[] = {
-    {'n', "count", "N", CLI_SIZE, CLI_AT(gen_cli, set.count), "how many series", .low = 1},
-    {0, "first", "N", CLI_SIZE, CLI_AT(gen_cli, set.first),
+    {'n', "count", "N", CLI_SIZE, CLI_AT(gen_cli, generate.count), "how many series", .low = 1},
+    {0, "first", "N", CLI_SIZE, CLI_AT(gen_cli, generate.first),
      "index of the first series: datasets that do not overlap are new samples of the same problem",
      0},
-    {'L', "length", "N", CLI_SIZE, CLI_AT(gen_cli, set.length), "steps of a series", .low = 1,
+    {'L', "length", "N", CLI_SIZE, CLI_AT(gen_cli, generate.length), "steps of a series", .low = 1,
      .high = 1e9},
-    {0, "noise", "S", CLI_REAL, CLI_AT(gen_cli, set.noise), "standard deviation of the noise",
+    {0, "noise", "S", CLI_REAL, CLI_AT(gen_cli, generate.noise), "standard deviation of the noise",
      .low = 0, .high = 1e6},
-    {0, "correlation", "R", CLI_REAL, CLI_AT(gen_cli, set.correlation),
+    {0, "correlation", "R", CLI_REAL, CLI_AT(gen_cli, generate.correlation),
      "correlation of the noise between neighbouring steps", .low = -0.9999, .high = 0.9999},
-    {0, "imbalance", "R", CLI_REAL, CLI_AT(gen_cli, set.imbalance),
+    {0, "imbalance", "R", CLI_REAL, CLI_AT(gen_cli, generate.imbalance),
      "share of the rarest class relative to the most frequent", .low = 1e-6, .high = 1},
     {0, "truth", "FILE", CLI_OUTPUT, CLI_AT(gen_cli, truth),
      "write where the patterns are, as a table", 0},
-    {'C', "channels", "N", CLI_SIZE, CLI_AT(gen_cli, set.channels), "planted: channels", .low = 1,
-     .high = 1e9},
-    {'V', "classes", "N", CLI_SIZE, CLI_AT(gen_cli, set.classes), "planted: classes", .low = 1,
+    {'C', "channels", "N", CLI_SIZE, CLI_AT(gen_cli, generate.channels), "planted: channels",
+     .low = 1, .high = 1e9},
+    {'V', "classes", "N", CLI_SIZE, CLI_AT(gen_cli, generate.classes), "planted: classes", .low = 1,
      .high = 1e6},
-    {'k', "shapelets", "N", CLI_SIZE, CLI_AT(gen_cli, set.shapelets),
+    {'k', "shapelets", "N", CLI_SIZE, CLI_AT(gen_cli, generate.shapelets),
      "planted: shapelets of each class", .low = 1, .high = 1e6},
-    {0, "pattern", "N", CLI_SIZE, CLI_AT(gen_cli, set.pattern), "planted: steps of a shapelet",
+    {0, "pattern", "N", CLI_SIZE, CLI_AT(gen_cli, generate.pattern), "planted: steps of a shapelet",
      .low = 2, .high = 1e9},
-    {0, "jitter", "N", CLI_SIZE, CLI_AT(gen_cli, set.jitter),
+    {0, "jitter", "N", CLI_SIZE, CLI_AT(gen_cli, generate.jitter),
      "planted: largest shift of a shapelet from its place", .high = 1e9},
-    {0, "amplitude", "A", CLI_REAL, CLI_AT(gen_cli, set.amplitude),
+    {0, "amplitude", "A", CLI_REAL, CLI_AT(gen_cli, generate.amplitude),
      "planted: root mean square of a shapelet", .low = 0, .high = 1e6},
     {0, "like", "FILE", CLI_FILE, CLI_AT(gen_cli, like),
      "walks: dataset whose channels, length, scale and classes they get", 0},
@@ -64,25 +64,25 @@ static const struct cli_program program = {
 static const char *const kinds[] = {"two-patterns", "cbf", "planted", "walks"};
 enum { WALKS = GENERATE_PLANTED + 1, KINDS };
 
-static bool planted_options(const struct generate_options *set,
+static bool planted_options(const struct generate_options *chosen,
                             const struct generate_options *usual)
 {
-    return set->channels != usual->channels || set->classes != usual->classes ||
-           set->shapelets != usual->shapelets || set->pattern != usual->pattern ||
-           set->jitter != usual->jitter || set->amplitude != usual->amplitude;
+    return chosen->channels != usual->channels || chosen->classes != usual->classes ||
+           chosen->shapelets != usual->shapelets || chosen->pattern != usual->pattern ||
+           chosen->jitter != usual->jitter || chosen->amplitude != usual->amplitude;
 }
 
-static bool pattern_options(const struct generate_options *set,
+static bool pattern_options(const struct generate_options *chosen,
                             const struct generate_options *usual)
 {
-    return set->count != usual->count || set->first != usual->first ||
-           set->length != usual->length || set->noise != usual->noise ||
-           set->correlation != usual->correlation || set->imbalance != usual->imbalance;
+    return chosen->count != usual->count || chosen->first != usual->first ||
+           chosen->length != usual->length || chosen->noise != usual->noise ||
+           chosen->correlation != usual->correlation || chosen->imbalance != usual->imbalance;
 }
 
 static int kind_of(const struct gen_cli *opt)
 {
-    const struct generate_options usual = generate_defaults(), *set = &opt->set;
+    const struct generate_options usual = generate_defaults(), *chosen = &opt->generate;
     int kind = 0;
 
     if (opt->common.file_count == 0)
@@ -91,9 +91,9 @@ static int kind_of(const struct gen_cli *opt)
         kind++;
     if (kind == KINDS)
         cli_usage("'%s' is not one of: two-patterns, cbf, planted, walks", opt->common.files[0]);
-    if (kind != GENERATE_PLANTED && planted_options(set, &usual))
+    if (kind != GENERATE_PLANTED && planted_options(chosen, &usual))
         cli_usage("channels, classes and shapelets can be chosen for planted datasets only");
-    if (kind == WALKS && (pattern_options(set, &usual) || opt->truth))
+    if (kind == WALKS && (pattern_options(chosen, &usual) || opt->truth))
         cli_usage("walks take --like, --spc and --seed");
     if (kind == WALKS && !opt->like)
         cli_usage("missing option: --like=FILE");
@@ -130,7 +130,7 @@ static void write_truth(const struct planted_list *truth, const struct dataset *
 
 int main(int argc, char **argv)
 {
-    struct gen_cli opt = {.set = generate_defaults()};
+    struct gen_cli opt = {.generate = generate_defaults()};
     struct generator *generator;
     struct dataset dataset;
     struct planted_list truth = {0};
@@ -143,9 +143,9 @@ int main(int argc, char **argv)
         make_walks(&opt);
         return 0;
     }
-    opt.set.kind = (enum generate_kind)kind;
-    opt.set.seed = opt.common.seed;
-    cli_check(generate_begin(&opt.set, opt.truth ? &truth : NULL, &generator, &dataset));
+    opt.generate.kind = (enum generate_kind)kind;
+    opt.generate.seed = opt.common.seed;
+    cli_check(generate_begin(&opt.generate, opt.truth ? &truth : NULL, &generator, &dataset));
 
     cli_record(&opt.common, &dataset.notes, NULL, 0);
     cli_stage_dataset(opt.common.output, &dataset, &outputs[0]);

@@ -8,7 +8,7 @@
 #include "common/cli.h"
 #include "formats/import.h"
 
-struct import_tool {
+struct import_cli {
     struct cli_common common;
     int format, axes, lengths, missing;
     const char *label, *group, *groups, *long_format, *array;
@@ -29,35 +29,35 @@ static const char *const missing[] = {"error", "linear", "previous", "mean", "ze
 static const char *const axes[] = {"ncl", "nlc", NULL};
 
 static const struct cli_option options[] = {
-    {'f', "format", "NAME", CLI_CHOICE, CLI_AT(import_tool, format), "what the files are",
+    {'f', "format", "NAME", CLI_CHOICE, CLI_AT(import_cli, format), "what the files are",
      .choices = formats},
-    {0, "label", "COLUMN", CLI_TEXT, CLI_AT(import_tool, label),
+    {0, "label", "COLUMN", CLI_TEXT, CLI_AT(import_cli, label),
      "where a row of ucr or csv has its label: auto, first, last, none, or a column by name or "
      "number"},
-    {0, "drop", "COLUMN", CLI_TEXTS, CLI_AT(import_tool, drop),
+    {0, "drop", "COLUMN", CLI_TEXTS, CLI_AT(import_cli, drop),
      "leave out this column of ucr or csv, by name or number; may be repeated"},
-    {0, "long", "COLUMNS", CLI_TEXT, CLI_AT(import_tool, long_format),
+    {0, "long", "COLUMNS", CLI_TEXT, CLI_AT(import_cli, long_format),
      "a row has one value: id=COLUMN,time=COLUMN,channel=COLUMN,value=COLUMN,label=COLUMN"},
-    {0, "header", NULL, CLI_FLAG, CLI_AT(import_tool, header),
+    {0, "header", NULL, CLI_FLAG, CLI_AT(import_cli, header),
      "the first line of a csv file is a header even if it has numbers"},
-    {0, "labels", "FILE", CLI_TEXTS, CLI_AT(import_tool, labels),
+    {0, "labels", "FILE", CLI_TEXTS, CLI_AT(import_cli, labels),
      "NPY file with the labels; once for each NPY file", .unrecorded = true, .reads = true},
-    {0, "group", "COLUMN", CLI_TEXT, CLI_AT(import_tool, group),
+    {0, "group", "COLUMN", CLI_TEXT, CLI_AT(import_cli, group),
      "column of ucr or csv that says who or what a series is from, by name or number"},
-    {0, "groups", "FILE", CLI_FILE, CLI_AT(import_tool, groups),
+    {0, "groups", "FILE", CLI_FILE, CLI_AT(import_cli, groups),
      "NPY file with the groups of an NPY file"},
-    {0, "array", "NAME", CLI_TEXT, CLI_AT(import_tool, array),
+    {0, "array", "NAME", CLI_TEXT, CLI_AT(import_cli, array),
      "the array of an npz file that holds the series"},
-    {0, "axes", "ORDER", CLI_CHOICE, CLI_AT(import_tool, axes),
+    {0, "axes", "ORDER", CLI_CHOICE, CLI_AT(import_cli, axes),
      "order of the axes of an array: series, channels, steps or series, steps, channels",
      .choices = axes},
-    {0, "classes-from", "FILE", CLI_FILE, CLI_AT(import_tool, classes_from),
+    {0, "classes-from", "FILE", CLI_FILE, CLI_AT(import_cli, classes_from),
      "number the labels as in this dataset"},
-    {0, "lengths", "HOW", CLI_CHOICE, CLI_AT(import_tool, lengths), "series of unequal length",
+    {0, "lengths", "HOW", CLI_CHOICE, CLI_AT(import_cli, lengths), "series of unequal length",
      .choices = lengths},
-    {0, "length", "STEPS", CLI_SIZE, CLI_AT(import_tool, length),
+    {0, "length", "STEPS", CLI_SIZE, CLI_AT(import_cli, length),
      "length to pad or cut to, 0 for the longest or shortest", .high = INT_MAX},
-    {0, "missing", "HOW", CLI_CHOICE, CLI_AT(import_tool, missing), "missing values",
+    {0, "missing", "HOW", CLI_CHOICE, CLI_AT(import_cli, missing), "missing values",
      .choices = missing},
     {0},
 };
@@ -92,7 +92,7 @@ static void set_label(const char *text, struct import_options *import)
     }
 }
 
-static struct import_options import_options(const struct import_tool *tool)
+static struct import_options import_options(const struct import_cli *tool)
 {
     struct import_options import = {
         .format = tool->format ? formats[tool->format] : NULL,
@@ -120,7 +120,7 @@ static struct import_options import_options(const struct import_tool *tool)
     return import;
 }
 
-static void add_files(const struct import_tool *tool, struct import *import)
+static void add_files(const struct import_cli *tool, struct import *import)
 {
     static const char *standard_input[] = {"-"};
     const char **files = tool->common.file_count ? tool->common.files : standard_input;
@@ -204,7 +204,7 @@ static void say_remarks(const struct import *import)
 
 int main(int argc, char **argv)
 {
-    struct import_tool tool = {.label = "auto"};
+    struct import_cli tool = {.label = "auto"};
     struct import_options import_with;
     struct dataset classes = {0}, dataset;
     struct import *import;

@@ -43,14 +43,14 @@ static const struct cli_option first_options[] = {
     {'i', "init", "KIND", CLI_CHOICE, CLI_AT(match_cli, start), "what to start from",
      .choices = starts},
     {'f', "from", "FILE", CLI_FILE, CLI_AT(match_cli, from), needs_help[2]},
-    {0, "optimiser", "KIND", CLI_CHOICE, CLI_AT(match_cli, optimiser), "rule of a step",
+    {0, "optimiser", "KIND", CLI_CHOICE, CLI_AT(match_cli, optimiser), "optimiser",
      .choices = optimisers},
 };
 static const struct cli_option last_options[] = {
     {0, "checkpoint", "FILE", CLI_OUTPUT, CLI_AT(match_cli, match.checkpoint),
      "keep the state there, and resume from it if the run was interrupted"},
     {0, "checkpoint-every", "N", CLI_SIZE, CLI_AT(match_cli, match.checkpoint_every),
-     "steps from one writing of it to the next", .low = 1, .unrecorded = true},
+     "steps between two checkpoints", .low = 1, .unrecorded = true},
     DEVICE_OPTION(match_cli),
     CLUSTER_OPTIONS(match_cli),
     {0, "labels", "FILE", CLI_FILE, CLI_AT(match_cli, labels), "file that holds the labels alone"},

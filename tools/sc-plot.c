@@ -12,7 +12,7 @@
 
 enum { MOST_TABLES = 100 }; /* of sc-eval in one picture */
 
-struct plot_options {
+struct plot_cli {
     struct cli_common common;
     struct figure_options figure;
     const char *over;
@@ -21,26 +21,26 @@ struct plot_options {
 };
 
 static const struct cli_option options[] = {
-    {0, "over", "FILE", CLI_FILE, CLI_AT(plot_options, over),
+    {0, "over", "FILE", CLI_FILE, CLI_AT(plot_cli, over),
      "dataset whose series are drawn behind, thin and grey"},
-    {0, "shapelets", "FILE", CLI_FILE, CLI_AT(plot_options, shapelets),
+    {0, "shapelets", "FILE", CLI_FILE, CLI_AT(plot_cli, shapelets),
      "pool whose best matches are marked on the series"},
-    {'c', "columns", "N", CLI_SIZE, CLI_AT(plot_options, figure.columns), "panels in a row",
-     .low = 1, .high = 100},
-    {'r', "rows", "N", CLI_SIZE, CLI_AT(plot_options, figure.rows), "rows of panels at most",
-     .low = 1, .high = 1000},
-    {0, "channel", "N", CLI_SIZE, CLI_AT(plot_options, figure.channel), "channel that is drawn"},
-    {0, "all-channels", NULL, CLI_FLAG, CLI_AT(plot_options, figure.all_channels),
+    {'c', "columns", "N", CLI_SIZE, CLI_AT(plot_cli, figure.columns), "panels in a row", .low = 1,
+     .high = 100},
+    {'r', "rows", "N", CLI_SIZE, CLI_AT(plot_cli, figure.rows), "rows of panels at most", .low = 1,
+     .high = 1000},
+    {0, "channel", "N", CLI_SIZE, CLI_AT(plot_cli, figure.channel), "channel that is drawn"},
+    {0, "all-channels", NULL, CLI_FLAG, CLI_AT(plot_cli, figure.all_channels),
      "dataset: a row for each channel"},
-    {0, "text", NULL, CLI_FLAG, CLI_AT(plot_options, text),
+    {0, "text", NULL, CLI_FLAG, CLI_AT(plot_cli, text),
      "draw with characters, for a terminal, not as SVG"},
-    {0, "behind", "N", CLI_SIZE, CLI_AT(plot_options, figure.behind),
+    {0, "behind", "N", CLI_SIZE, CLI_AT(plot_cli, figure.behind),
      "series of --over behind each panel at most"},
-    {0, "log", NULL, CLI_FLAG, CLI_AT(plot_options, figure.logarithmic),
+    {0, "log", NULL, CLI_FLAG, CLI_AT(plot_cli, figure.logarithmic),
      "table: a logarithmic horizontal axis"},
-    {0, "marks", NULL, CLI_FLAG, CLI_AT(plot_options, figure.marks),
+    {0, "marks", NULL, CLI_FLAG, CLI_AT(plot_cli, figure.marks),
      "table: mark the values, and join them over gaps"},
-    {0, "title", "TEXT", CLI_TEXT, CLI_AT(plot_options, figure.title), "headline"},
+    {0, "title", "TEXT", CLI_TEXT, CLI_AT(plot_cli, figure.title), "headline"},
     {0},
 };
 
@@ -61,7 +61,7 @@ struct context {
     const struct shapelet_pool *shapelets; /* or NULL */
 };
 
-static void read_context(const struct plot_options *opt, struct context *context)
+static void read_context(const struct plot_cli *opt, struct context *context)
 {
     if (opt->over) {
         cli_check(dataset_read(opt->over, NULL, 0, &context->real));
@@ -74,7 +74,7 @@ static void read_context(const struct plot_options *opt, struct context *context
 }
 
 static struct error *draw_dataset(FILE *stream, const unsigned char *bytes, size_t size,
-                                  const struct context *context, const struct plot_options *opt)
+                                  const struct context *context, const struct plot_cli *opt)
 {
     struct dataset dataset;
     struct error *error;
@@ -88,7 +88,7 @@ static struct error *draw_dataset(FILE *stream, const unsigned char *bytes, size
 }
 
 static struct error *draw_pool(FILE *stream, const unsigned char *bytes, size_t size,
-                               const struct context *context, const struct plot_options *opt)
+                               const struct context *context, const struct plot_cli *opt)
 {
     struct shapelet_pool pool;
     struct error *error;
@@ -124,7 +124,7 @@ static void parse_scores(const char *path, const unsigned char *bytes, size_t si
 
 /* All tables in one picture; the first has been read. */
 static struct error *draw_scores(FILE *stream, const unsigned char *bytes, size_t size,
-                                 const struct plot_options *opt)
+                                 const struct plot_cli *opt)
 {
     size_t count = opt->common.file_count ? opt->common.file_count : 1;
     struct scores *scores = calloc(count, sizeof *scores);
@@ -153,7 +153,7 @@ static struct error *draw_scores(FILE *stream, const unsigned char *bytes, size_
 }
 
 static struct error *draw_table(FILE *stream, const unsigned char *bytes, size_t size,
-                                const struct context *context, const struct plot_options *opt)
+                                const struct context *context, const struct plot_cli *opt)
 {
     struct table table;
     struct error *error;
@@ -171,12 +171,12 @@ static struct error *draw_table(FILE *stream, const unsigned char *bytes, size_t
 int main(int argc, char **argv)
 {
     static struct error *(*const draw[])(FILE *, const unsigned char *, size_t,
-                                         const struct context *, const struct plot_options *) = {
+                                         const struct context *, const struct plot_cli *) = {
         [FILE_NPY] = draw_dataset,
         [FILE_POOL] = draw_pool,
         [FILE_TEXT] = draw_table,
     };
-    struct plot_options opt = {.figure = figure_defaults()};
+    struct plot_cli opt = {.figure = figure_defaults()};
     struct context context = {0};
     unsigned char *bytes;
     struct output output;

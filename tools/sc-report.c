@@ -170,6 +170,8 @@ static void read_tables(const struct report_cli *opt, struct page *page)
         cli_check(
             error_in(file_shown(opt->times), file_read(opt->times, &bytes, &page->times_size)));
         page->times = (const char *)bytes;
+        cli_check(
+            error_in(file_shown(opt->times), training_check_stages(page->times, page->times_size)));
     }
 }
 

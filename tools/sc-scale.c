@@ -1,6 +1,5 @@
 /* sc-scale: standardise series with statistics from the training set, or undo that. */
 #include <stdlib.h>
-#include <string.h>
 
 #include "common/cli.h"
 #include "data/scale.h"
@@ -43,8 +42,6 @@ static void check_options(const struct scale_cli *opt)
         cli_usage("--with uses statistics and --save makes them: one of the two");
     if (opt->undo && !opt->with)
         cli_usage("--undo needs the statistics: --with=FILE");
-    if (opt->with && strcmp(opt->with, "-") == 0 && strcmp(cli_input(&opt->common), "-") == 0)
-        cli_usage("only one of the dataset and the statistics can come from standard input");
 }
 
 static void remark_constant(const struct scaling *scaling)
@@ -65,7 +62,7 @@ static void get_statistics(const struct scale_cli *opt, const struct dataset *da
     else
         cli_check(scale_fit(dataset, scale));
     if (scale->constant)
-        cli_say("%zu of %zu channels are constant: only their mean is taken away", scale->constant,
+        cli_say("%zu of %zu channels are constant: only their mean is subtracted", scale->constant,
                 scale->channels);
 }
 
@@ -89,7 +86,7 @@ int main(int argc, char **argv)
         scaling.scale = &scale;
     }
     cli_record(&opt.common, &dataset.notes, (const char *[]){dataset.digest, scale.digest}, 2);
-    if (dataset.levels.bits) { /* few: their levels move */
+    if (dataset_is_rounded(&dataset)) { /* their levels move */
         cli_check(error_in(scaling.name, opt.undo ? scale_undo(&scale, &dataset)
                                                   : scale_apply(&scale, &dataset)));
         scaled = dataset;

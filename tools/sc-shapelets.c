@@ -75,7 +75,7 @@ static void show_progress(void *context, size_t done, size_t total)
     const struct cluster *cluster = context;
 
     (void)total;
-    progress_update(done * cluster_size(cluster), NULL); /* the others do as much */
+    progress_update(done * cluster_size(cluster), NULL); /* the other ranks do as much */
 }
 
 /* "20" or "full". */

@@ -38,6 +38,7 @@ static const struct cli_program program = {
     .example = "sc-strans pool.slp train.npy -o features.npy",
     .options = options,
     .most_files = 2,
+    .least_files = 1,
     .computes = true,
 };
 

@@ -31,9 +31,9 @@ static const char *const statistics[] = {"all", "round", NULL};
 static const struct cli_option options[] = {
     {'t', "teacher", "FILE", CLI_FILE, CLI_AT(synth_cli, teacher), "the network to invert"},
     {0, "teacher-command", "CMD", CLI_TEXT, CLI_AT(synth_cli, command),
-     "a program that does what a teacher does, instead (sc-teacher-command(7))"},
+     "a program in place of a teacher (sc-teacher-command(7))"},
     {0, "teacher-timeout", "S", CLI_REAL, CLI_AT(synth_cli, patience),
-     "seconds that it may take for an answer", .low = 0.001, .high = 1e6, .unrecorded = true},
+     "seconds to wait for each of its answers", .low = 0.001, .high = 1e6, .unrecorded = true},
     SHAPELETS_OPTIONS(synth_cli),
     {'n', "spc", "N", CLI_SIZE, CLI_AT(synth_cli, synthesis.per_class), "series per class",
      .low = 1, .high = 1e6},
@@ -73,9 +73,10 @@ static const struct cli_program program = {
     .computes = true,
 };
 
-/* Series that were chosen for what they say of the teacher must not go far, see pipelines/DECISIONS.md.
+/* Ridge-selected series must stay near where they start: fewer and smaller steps
+ * (pipelines/DECISIONS.md).
  */
-static void choose_course(struct synth_cli *opt)
+static void choose_steps(struct synth_cli *opt)
 {
     bool chosen = opt->start == START_RIDGE && opt->shapelets.pool;
 
@@ -93,7 +94,7 @@ static void check_usage(struct synth_cli *opt)
         cli_usage("--teacher and --teacher-command exclude each other");
     if (opt->command && opt->device == DEVICE_CUDA)
         cli_usage("a teacher command computes where it likes: --device is for --teacher");
-    choose_course(opt);
+    choose_steps(opt);
     opt->synthesis.start = (enum start_kind)opt->start;
     opt->synthesis.objective.matching.squared = opt->norm == 1;
     opt->synthesis.by_round = opt->statistics == 1;

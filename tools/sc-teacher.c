@@ -40,7 +40,7 @@ static const struct cli_option options[] = {
     {0, "checkpoint", "FILE", CLI_OUTPUT, CLI_AT(teacher_cli, checkpoint),
      "keep the state there, and resume from it if the run was interrupted"},
     {0, "checkpoint-every", "N", CLI_SIZE, CLI_AT(teacher_cli, checkpoint_every),
-     "epochs from one writing of it to the next", .low = 1, .unrecorded = true},
+     "epochs between two checkpoints", .low = 1, .unrecorded = true},
     {'l', "log", "FILE", CLI_OUTPUT, CLI_AT(teacher_cli, log), "write a table of all epochs"},
     DEVICE_OPTION(teacher_cli),
     CLUSTER_OPTIONS(teacher_cli),
@@ -61,30 +61,31 @@ static const struct cli_program program = {
 };
 
 /* The files of a run. */
-struct sets {
+struct datasets {
     struct examples train, validation, test; /* those not given: all zeros */
 };
 
-static void read_sets(const struct teacher_cli *opt, const struct feature_source *source,
-                      struct sets *sets)
+static void read_datasets(const struct teacher_cli *opt, const struct feature_source *source,
+                          struct datasets *datasets)
 {
     int32_t missing;
 
-    *sets = (struct sets){.train.name = NULL};
-    cli_check(examples_read_expanded(cli_input(&opt->common), opt->labels, source, &sets->train));
-    cluster_check_dataset(source->cluster, sets->train.name, &sets->train.dataset);
-    missing = examples_missing_class(&sets->train);
+    *datasets = (struct datasets){.train.name = NULL};
+    cli_check(
+        examples_read_expanded(cli_input(&opt->common), opt->labels, source, &datasets->train));
+    cluster_check_dataset(source->cluster, datasets->train.name, &datasets->train.dataset);
+    missing = examples_missing_class(&datasets->train);
     if (missing >= 0)
-        cli_check(error_make("%s: class %d of %zu has no series", sets->train.name, (int)missing,
-                             sets->train.dataset.classes));
+        cli_check(error_make("%s: class %d of %zu has no series", datasets->train.name,
+                             (int)missing, datasets->train.dataset.classes));
     if (opt->validate) {
-        cli_check(examples_read(opt->validate, NULL, source, &sets->validation));
-        cluster_check_input(source->cluster, opt->validate, sets->validation.dataset.digest);
-        cli_check(examples_match(&sets->train, &sets->validation));
+        cli_check(examples_read(opt->validate, NULL, source, &datasets->validation));
+        cluster_check_input(source->cluster, opt->validate, datasets->validation.dataset.digest);
+        cli_check(examples_match(&datasets->train, &datasets->validation));
     }
     if (opt->test) {
-        cli_check(examples_read(opt->test, NULL, source, &sets->test));
-        cli_check(examples_match(&sets->train, &sets->test));
+        cli_check(examples_read(opt->test, NULL, source, &datasets->test));
+        cli_check(examples_match(&datasets->train, &datasets->test));
     }
 }
 
@@ -102,15 +103,15 @@ static bool show_epoch(void *context, const struct train_epoch *epoch)
     return true;
 }
 
-static void train(const struct teacher_cli *opt, const struct sets *sets, struct cluster *cluster,
-                  struct teacher *teacher, struct train_result *result)
+static void train(const struct teacher_cli *opt, const struct datasets *datasets,
+                  struct cluster *cluster, struct teacher *teacher, struct train_result *result)
 {
-    struct train_set set = examples_set(&sets->train);
-    struct train_set validation = examples_set(&sets->validation);
+    struct tensor_dataset data = examples_tensors(&datasets->train);
+    struct tensor_dataset validation = examples_tensors(&datasets->validation);
     struct train_options train;
     struct curve curve = {.path = opt->log};
 
-    training_options(&opt->training, set.count, validation.count, &train);
+    training_options(&opt->training, data.count, validation.count, &train);
     /* A teacher is trained on labels, even where the dataset has soft labels. */
     train.loss = student_loss(false, 1);
     train.seed = opt->common.seed;
@@ -122,7 +123,7 @@ static void train(const struct teacher_cli *opt, const struct sets *sets, struct
     network_initialise(teacher->network, opt->common.seed, 0, teacher->parameters,
                        teacher->buffers);
     progress_start("sc-teacher", train.epochs, opt->common.quiet);
-    cli_check(train_network(teacher->network, &train, &set, opt->validate ? &validation : NULL,
+    cli_check(train_network(teacher->network, &train, &data, opt->validate ? &validation : NULL,
                             teacher->parameters, teacher->buffers, result));
     progress_end();
     cli_check(curve_end(&curve));
@@ -154,18 +155,18 @@ static void add_note(char **notes, const struct train_result *result, double acc
     *notes = longer;
 }
 
-static void write_teacher(const struct teacher_cli *opt, const struct sets *sets,
+static void write_teacher(const struct teacher_cli *opt, const struct datasets *datasets,
                           const struct shapelet_pool *pool, const struct train_result *result,
                           struct teacher *teacher, struct output *output)
 {
-    const char *digests[] = {sets->train.dataset.digest, sets->train.dataset.label_digest,
-                             pool->digest, sets->validation.dataset.digest};
+    const char *digests[] = {datasets->train.dataset.digest, datasets->train.dataset.label_digest,
+                             pool->digest, datasets->validation.dataset.digest};
 
     cli_record(&opt->common, &teacher->notes, digests, 4);
     if (opt->validate)
-        add_note(&teacher->notes, result, report(&sets->validation, "validation", teacher));
+        add_note(&teacher->notes, result, report(&datasets->validation, "validation", teacher));
     if (opt->test)
-        report(&sets->test, "test", teacher);
+        report(&datasets->test, "test", teacher);
     cli_finish_output(output, opt->common.output, teacher_write(output->stream, teacher));
 }
 
@@ -179,7 +180,7 @@ int main(int argc, char **argv)
     struct feature_source source;
     struct cluster *cluster;
     struct device device;
-    struct sets sets;
+    struct datasets datasets;
     struct teacher teacher;
     struct train_result result;
     struct output output;
@@ -191,23 +192,23 @@ int main(int argc, char **argv)
     device = device_chosen(opt.device, false);
     source = shapelets_source(&opt.shapelets, &device, &pool);
     cluster_check_source(cluster, &source);
-    read_sets(&opt, &source, &sets);
-    cli_check(examples_architecture(&sets.train, opt.network, &architecture));
+    read_datasets(&opt, &source, &datasets);
+    cli_check(examples_architecture(&datasets.train, opt.network, &architecture));
     cli_check(teacher_new(&architecture, device.backend, &teacher));
     /* Before the work, so that a place where nothing can be written is known at once. */
     cli_open_output(opt.common.output, true, &output);
-    train(&opt, &sets, cluster, &teacher, &result);
+    train(&opt, &datasets, cluster, &teacher, &result);
     cli_say("epoch %zu of %zu kept, loss of the last %.4f", result.best_epoch, result.epochs,
             result.loss);
-    write_teacher(&opt, &sets, &pool, &result, &teacher, &output);
+    write_teacher(&opt, &datasets, &pool, &result, &teacher, &output);
     /* The run is complete: remove its checkpoint. */
     if (cluster_rank(cluster) == 0)
         cli_remove_checkpoint(opt.checkpoint);
     cluster_done(cluster);
     teacher_free(&teacher);
-    examples_free(&sets.train);
-    examples_free(&sets.validation);
-    examples_free(&sets.test);
+    examples_free(&datasets.train);
+    examples_free(&datasets.validation);
+    examples_free(&datasets.test);
     slp_free(&pool);
     return 0;
 }

@@ -39,7 +39,7 @@ static const struct cli_option options[] = {
     {0, "teacher-command", "CMD", CLI_TEXT, CLI_AT(views_cli, command),
      "a program that labels them, instead or as one more teacher (sc-teacher-command(7))"},
     {0, "teacher-timeout", "S", CLI_REAL, CLI_AT(views_cli, patience),
-     "seconds that it may take for an answer", .low = 0.001, .high = 1e6, .unrecorded = true},
+     "seconds to wait for each of its answers", .low = 0.001, .high = 1e6, .unrecorded = true},
     {0, "augment", NULL, CLI_FLAG, CLI_AT(views_cli, augment),
      "no teacher: views keep the label of the series that they are made from"},
     SHAPELETS_OPTIONS(views_cli),
@@ -218,5 +218,6 @@ int main(int argc, char **argv)
     free(logits);
     dataset_free(&dataset);
     slp_free(&pool);
+    free(opt.teachers.items);
     return 0;
 }

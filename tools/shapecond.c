@@ -7,22 +7,20 @@
 #include "common/device_option.h"
 #include "shapecond/job.h"
 
-enum { DEFAULT_VIEWS = 8000, DEFAULT_BITS = 8, DEFAULT_REFINE = 300 };
+enum { DEFAULT_VIEWS = 8000, DEFAULT_REFINE = 300 };
 
 static const char *const students[] = {"any", "shapelets", NULL};
 
 static const struct cli_option options[] = {
     {'n', "spc", "N", CLI_SIZE, CLI_AT(job, per_class),
-     "series per class [10, or as many as the smallest class has]", .low = 1},
+     "series per class, in few bits [as --bytes says; 10 with --views or --bits]", .low = 1},
     {'m', "views", "M", CLI_SIZE, CLI_AT(job, views),
      "labelled views to add (sc-views(1)); 0: none", .high = 1e9},
     {'b', "bytes", "SIZE", CLI_TEXT, CLI_AT(job, bytes),
-     "size of the result, such as 40k or 1M, instead of --spc and --views: series and views are "
-     "chosen to fit, and by held-out series"},
+     "size of the result, such as 40k or 1M: compressed series and views are chosen to fit, and by "
+     "held-out series [what ten float32 series per class take, at most a tenth of the data]"},
     {0, "bits", "N", CLI_SIZE, CLI_AT(job, bits),
-     "bits of each value of the series (sc-quantise(1)): 4, 8 or 32 [8; with --bytes 4 or 8 by "
-     "held-out series]",
-     .low = 4, .high = 32},
+     "bits of each value of the series (sc-quantise(1)): 4, 8 or 32 [8]", .low = 4, .high = 32},
     {0, "sample", "N", CLI_SIZE, CLI_AT(job, sample),
      "choose among N random series of each class; 0: among all, which takes much disk for large "
      "datasets"},
@@ -65,14 +63,16 @@ static const struct cli_option options[] = {
 static const struct cli_program program = {
     .name = "shapecond",
     .arguments = "FILE",
-    .summary = "Condenses a labelled dataset into a few series per class, all stages in one go.",
+    .summary =
+        "Condenses a labelled dataset into few bytes that train any model, all stages in one go.",
     .notes = "The end of the output's name says how it is written: .npz, .ts, .tsv, .txt\n"
              "and .csv for other programs, with views written out as series; else a\n"
              "dataset file.",
     .options = options,
     .most_files = 1,
+    .least_files = 1,
     .random = true,
-    .example = "shapecond train.npy --spc 10 -o tiny.npy",
+    .example = "shapecond train.npy --bytes 40k -o tiny.npy",
 };
 
 static void check_teachers(const struct job *job)
@@ -112,9 +112,7 @@ static void check_usage(struct job *job)
     if (job->sample && job->per_class && job->sample < job->per_class)
         cli_usage("--sample=%zu, but --spc=%zu are to be chosen", job->sample, job->per_class);
     check_teachers(job);
-    job->stored_bits = shapelets ? 32 : job->bits ? job->bits : DEFAULT_BITS;
     job->refine = job->refine == SIZE_MAX ? DEFAULT_REFINE : job->refine;
-    job->views = job->views == SIZE_MAX ? DEFAULT_VIEWS : job->views;
     job->format = export_format_of(job->common.output);
 }
 
@@ -126,7 +124,7 @@ static void plan_teachers(struct job *job)
     if (job->network || has_own_teacher(job))
         return;
     job->network = fitting_network(&job->facts);
-    if (!job->bytes && !has_views(job))
+    if (!(job->size > 0) && !has_views(job))
         return;
     if (asprintf(&pooled, "%s end=mean", job->network ? job->network : "cnn") < 0)
         cli_check(error_memory("a network"));
@@ -180,12 +178,17 @@ int main(int argc, char **argv)
         look_at_data(&job);
         command_begin(&job.run, job.keep, &job.common);
     }
+    plan_size(&job);
+    if (job.views == SIZE_MAX)
+        job.views = DEFAULT_VIEWS;
+    job.run.outdated = job.report;
     plan_teachers(&job);
     if (!job.facts.held_out)
         cli_say("too few series to hold any out: the teacher is kept as it ends");
-    if (job.bytes)
+    if (job.size > 0)
         plan_bytes(&job);
-    plan_series(&job);
+    else
+        plan_series(&job);
     check_smaller(&job);
     check_enough(&job);
     count_stages(&job);

@@ -270,7 +270,7 @@ static int read_header(npy_reader *reader, struct npy_header *header, struct npy
         return npy_fail(error, "truncated: the file ends inside the header of array %zu",
                         reader->arrays + 1);
     if (start[6] < 1 || start[6] > 3)
-        return npy_fail(error, "NPY version %u.%u is not known", start[6], start[7]);
+        return npy_fail(error, "unknown NPY version %u.%u", start[6], start[7]);
     if (read_exactly(reader, length, start[6] == 1 ? 2 : 4, "header", error))
         return -1;
     size = (size_t)length[0] | (size_t)length[1] << 8 | (size_t)length[2] << 16 |

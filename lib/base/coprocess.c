@@ -12,6 +12,8 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/clock.h"
+
 extern char **environ;
 
 /* Seconds that a child gets to end by itself. */
@@ -98,24 +100,16 @@ struct error *coprocess_start(const char *command, double patience, struct copro
 
 /* ---- Talking ---- */
 
-static double now(void)
-{
-    struct timespec time;
-
-    clock_gettime(CLOCK_MONOTONIC, &time);
-    return (double)time.tv_sec + 1e-9 * (double)time.tv_nsec;
-}
-
 /* poll() that continues after signals.  0: the time is over. */
 static int wait_for(struct pollfd *files, nfds_t count, double end)
 {
     for (;;) {
-        double left = end - now();
+        double left = end - clock_seconds();
         int ready = poll(files, count, left > 0 ? (int)(1000 * (left < 1e6 ? left : 1e6)) + 1 : 0);
 
         if (ready > 0 || (ready < 0 && errno != EINTR))
             return ready;
-        if (ready == 0 && now() >= end)
+        if (ready == 0 && clock_seconds() >= end)
             return 0;
     }
 }
@@ -143,7 +137,7 @@ static ssize_t write_quietly(int file, const void *bytes, size_t size)
 struct error *coprocess_send(struct coprocess *coprocess, const void *bytes, size_t size)
 {
     const char *next = bytes;
-    double end = now() + coprocess->patience;
+    double end = clock_seconds() + coprocess->patience;
 
     while (size) {
         struct pollfd files[] = {{.fd = coprocess->input, .events = POLLOUT},
@@ -175,7 +169,7 @@ struct error *coprocess_send(struct coprocess *coprocess, const void *bytes, siz
 void coprocess_expect(struct coprocess *coprocess, size_t bytes)
 {
     coprocess->allowance = bytes;
-    coprocess->deadline = now() + coprocess->patience;
+    coprocess->deadline = clock_seconds() + coprocess->patience;
 }
 
 ssize_t coprocess_read(void *context, void *buffer, size_t size)
@@ -210,7 +204,7 @@ ssize_t coprocess_read(void *context, void *buffer, size_t size)
  * group is still its own. */
 static bool await_end(struct coprocess *coprocess, double patience)
 {
-    double end = now() + patience;
+    double end = clock_seconds() + patience;
 
     while (!coprocess->ended) {
         const struct timespec moment = {.tv_nsec = 2000000};
@@ -221,7 +215,7 @@ static bool await_end(struct coprocess *coprocess, double patience)
             coprocess->ended = coprocess->how.si_pid == coprocess->process;
         else
             coprocess->ended = coprocess->lost = errno == ECHILD;
-        if (!coprocess->ended && now() >= end)
+        if (!coprocess->ended && clock_seconds() >= end)
             return false;
         if (!coprocess->ended)
             nanosleep(&moment, NULL);

@@ -307,7 +307,7 @@ bool dense_cholesky(size_t m, double *a)
     begin_call();
     blas.potrf("L", &n, a, &rows, &info);
     end_call();
-    for (size_t i = 0; i < m; i++) /* OpenBLAS lets what is no number pass */
+    for (size_t i = 0; i < m; i++) /* OpenBLAS accepts NaN */
         if (!isfinite(a[i * m + i]))
             return false;
     return info == 0;

@@ -9,7 +9,7 @@
 struct error {
     char *message;
     bool memory; /* there was too little */
-    bool placed; /* it says what it is about */
+    bool placed; /* it names its subject already */
     struct error *next;
 };
 

@@ -23,7 +23,7 @@ struct error *error_mark_memory(struct error *error) MUST_CHECK;
 /* Whether it is for lack of memory, and so says nothing about the input. */
 bool error_is_memory(const struct error *error);
 
-/* The error, marked as one that says itself what it is about: error_in adds nothing more. */
+/* The error, marked as naming its subject already: error_in adds nothing more. */
 struct error *error_mark_placed(struct error *error) MUST_CHECK;
 
 /* Puts "where: " in front.  NULL stays NULL, so that a call can be wrapped. */

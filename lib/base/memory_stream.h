@@ -30,7 +30,7 @@ struct memory_stream {
 /* The struct must stay where it is until the stream is closed.  `what` must live as long. */
 struct error *memory_stream_open(const char *what, struct memory_stream *memory) MUST_CHECK;
 
-/* All that was written so far is in bytes and size; the stream can be written on. */
+/* All that was written so far is in bytes and size; more can be written to the stream. */
 struct error *memory_stream_flush(struct memory_stream *memory) MUST_CHECK;
 
 /* Forgets what was written, and that it failed, but keeps the memory. */

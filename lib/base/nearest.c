@@ -141,7 +141,7 @@ struct range {
 };
 
 /* Of two points with these squares and lengths and this product.  An infinite slack makes ends that
- * are infinite or no numbers: comparisons with them leave all open. */
+ * are infinite or NaN: comparisons with them decide nothing. */
 static struct range range_of(const struct bound *bound, double square_a, double length_a,
                              double square_b, double length_b, double product)
 {

@@ -160,7 +160,7 @@ static mode_t target_mode(const char *path)
     mode_t mask;
 
     if (stat(path, &status) == 0)
-        return status.st_mode & 07777;
+        return status.st_mode & 0777;
     mask = umask(0);
     umask(mask);
     return 0666 & ~mask;
@@ -276,13 +276,24 @@ static struct error *flush(FILE *stream, const char *shown)
     return failed_before ? error_make("%s: a write failed", shown) : NULL;
 }
 
+/* Some file systems tell only a close that there was no room: that of a copy, while somebody can
+ * still hear of it. */
+static struct error *complete_special(FILE *stream, const char *shown)
+{
+    int copy;
+
+    TRY(flush(stream, shown));
+    copy = fcntl(fileno(stream), F_DUPFD_CLOEXEC, 3);
+    return copy < 0 || close(copy) ? error_system(shown) : NULL;
+}
+
 /* All data is on the disk; the file keeps a descriptor, but still has no name. */
 static struct error *complete(struct output *output)
 {
     FILE *stream = output->stream;
 
     if (!output->path)
-        return flush(stream, output->special ? output->special : "standard output");
+        return complete_special(stream, output->special ? output->special : "standard output");
     TRY(flush(stream, output->path));
     if (fchmod(fileno(stream), target_mode(output->path)) || fsync(fileno(stream)))
         return error_system(output->path);

@@ -16,7 +16,7 @@
  * Memory is faster, and no result depends on it. */
 size_t scratch_least(void);
 
-/* count elements of that size, all zeros, or NULL if there is no room. */
+/* count elements of that size, all zeros, or NULL if memory and disk are full. */
 void *scratch_new(size_t count, size_t size);
 /* NULL is left alone. */
 void scratch_free(void *memory);

@@ -1,4 +1,4 @@
-/* A regression has two forms that say the same.  Either every series chosen has a weight: with the
+/* A regression has two equivalent forms.  Either every series chosen has a weight: with the
  * kernel K, the products X X' of the features X of all candidates (one constant among them), and
  * the targets T,
  *     w = (K[chosen, chosen] + ridge)^-1 T[chosen],   answers  K[:, chosen] w.

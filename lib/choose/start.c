@@ -66,7 +66,7 @@ static void repeat(struct start *start, size_t label, size_t filled, struct rand
     }
 }
 
-/* Takes the points in order, each of which is not there yet. */
+/* Takes the points in order, leaving out those that are there already. */
 static void take_distinct(struct start *start, size_t label, const float *points,
                           const size_t *order, size_t count, struct random_stream *stream)
 {

@@ -94,7 +94,7 @@ static void post(const struct cluster *cluster, size_t to, enum cluster_note_kin
     struct cluster_note note = {.kind = kind, .from = (uint32_t)cluster->transport.rank};
 
     snprintf(note.text, sizeof note.text, "%s", text);
-    /* Signs of life may be lost, failures are worth some patience. */
+    /* Signs of life may be lost; posting a failure is tried for a second. */
     for (int i = 0; !cluster->transport.post(cluster->transport.state, to, &note); i++) {
         if (kind == NOTE_ALIVE || i == 100)
             return;
@@ -394,27 +394,46 @@ struct error *cluster_agree(struct cluster *cluster, const char *what, const cha
 
 /* ---- Opening and closing ---- */
 
+/* How many processes "processes:N" is; 0: it is something else. */
+static struct error *parse_processes(const char *where, size_t *count)
+{
+    static const char processes[] = "processes:";
+    const char *number = where + sizeof processes - 1;
+    char *end;
+
+    *count = 0;
+    if (strncmp(where, processes, sizeof processes - 1) != 0)
+        return NULL;
+    *count = strtoul(number, &end, 10);
+    if (*end || *number < '0' || *number > '9' || *count < 1 || *count > CLUSTER_MOST_PROCESSES)
+        return error_make("'%s': from 1 to %d processes", where, CLUSTER_MOST_PROCESSES);
+    return NULL;
+}
+
+struct error *cluster_check_where(const char *where)
+{
+    size_t count;
+
+    TRY(parse_processes(where, &count));
+    if (!count && strcmp(where, "auto") != 0 && strcmp(where, "none") != 0 &&
+        strcmp(where, "mpi") != 0)
+        return error_make("'%s' is not one of: auto, none, mpi, processes:N", where);
+    return NULL;
+}
+
 static struct error *open_transport(const struct cluster_options *options,
                                     struct cluster_transport *transport)
 {
-    static const char processes[] = "processes:";
     const char *where = options->where;
-    size_t launched = cluster_launched();
+    size_t launched = cluster_launched(), count;
 
     *transport = (struct cluster_transport){.size = 1};
+    TRY(cluster_check_where(where));
     if (strcmp(where, "none") == 0 || (strcmp(where, "auto") == 0 && launched < 2))
         return NULL;
-    if (strncmp(where, processes, sizeof processes - 1) == 0) {
-        char *end;
-        unsigned long count = strtoul(where + sizeof processes - 1, &end, 10);
-
-        if (*end || end == where + sizeof processes - 1 || count < 1 ||
-            count > CLUSTER_MOST_PROCESSES)
-            return error_make("'%s': from 1 to %d processes", where, CLUSTER_MOST_PROCESSES);
+    TRY(parse_processes(where, &count));
+    if (count)
         return count == 1 ? NULL : processes_open(count, transport);
-    }
-    if (strcmp(where, "auto") != 0 && strcmp(where, "mpi") != 0)
-        return error_make("'%s' is not one of: auto, none, mpi, processes:N", where);
     TRY(mpi_open(transport));
     if (launched > 1 && transport->size != launched)
         return error_make("the launcher has started %zu processes, but MPI knows of %zu: the "
@@ -423,7 +442,7 @@ static struct error *open_transport(const struct cluster_options *options,
     return NULL;
 }
 
-/* Who everybody is. */
+/* The hosts of all ranks. */
 static struct error *introduce(struct cluster *cluster)
 {
     char by[1024];
@@ -484,6 +503,16 @@ struct error *cluster_close(struct cluster *cluster)
     free(cluster->silence);
     free(cluster);
     return NULL;
+}
+
+void cluster_end_from_signal(const struct cluster *cluster)
+{
+    static const struct cluster_note note = {.kind = NOTE_FAILED, .from = 0};
+
+    if (!cluster || cluster->transport.rank > 0 || !cluster->transport.posts_from_signals)
+        return;
+    for (size_t to = 1; to < cluster->transport.size; to++)
+        cluster->transport.post(cluster->transport.state, to, &note);
 }
 
 void cluster_fail(struct cluster *cluster, const char *message)

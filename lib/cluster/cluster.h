@@ -39,18 +39,25 @@ enum { CLUSTER_MOST_PROCESSES = 16 }; /* of processes:N */
  * environment; 0: none has. */
 size_t cluster_launched(void);
 
+/* An error if `where` is none of the words above. */
+struct error *cluster_check_where(const char *where) MUST_CHECK;
+
 /* Returns in every rank.  *cluster is NULL for a single process.  Ranks whose results could differ,
  * by version, compiler or instruction set (computed_by.h), are refused. */
 struct error *cluster_open(const struct cluster_options *options,
                            struct cluster **cluster) MUST_CHECK;
 
-/* Waits for all ranks and lets go of them.  NULL is fine. */
+/* Waits for all ranks and frees the cluster.  Safe on NULL. */
 struct error *cluster_close(struct cluster *cluster) MUST_CHECK;
 
-/* Tells the other ranks that this one cannot go on, from any thread, and ends the connection: rank 0
+/* Tells the other ranks that this one cannot continue, from any thread, and ends the connection: rank 0
  * ends all others; another rank leaves that to rank 0, waits for it for some seconds, and returns.
  * The process must exit then.  Not called in the same order by all. */
 void cluster_fail(struct cluster *cluster, const char *message);
+
+/* Rank 0 is about to end by a signal: the others, if they are processes of this machine, end without
+ * a word.  For signal handlers.  Not called in the same order by all. */
+void cluster_end_from_signal(const struct cluster *cluster);
 
 /* Not called in the same order by all. */
 size_t cluster_rank(const struct cluster *cluster);

@@ -124,7 +124,7 @@ static void close_processes(void *state, bool failed)
 
 /* ---- Forking ---- */
 
-/* All sockets, before the ranks go apart. */
+/* All sockets, before the ranks separate. */
 struct sockets {
     int data[CLUSTER_MOST_PROCESSES][CLUSTER_MOST_PROCESSES]; /* [a][b]: of a, to b */
     int notes[CLUSTER_MOST_PROCESSES][2];                     /* to read, to write */
@@ -230,6 +230,7 @@ struct error *processes_open(size_t count, struct cluster_transport *transport)
                                             .send = send_data,
                                             .receive = receive_data,
                                             .post = post_note,
+                                            .posts_from_signals = true,
                                             .take = take_note,
                                             .close = close_processes};
     return NULL;

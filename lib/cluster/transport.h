@@ -12,7 +12,7 @@
 
 enum cluster_note_kind {
     NOTE_ALIVE,
-    NOTE_FAILED, /* `from` cannot go on; the text says why */
+    NOTE_FAILED, /* `from` cannot continue; the text says why */
     NOTE_GONE,   /* made by the transport itself: process `from` has ended; the text says how */
 };
 
@@ -29,6 +29,7 @@ struct cluster_transport {
     bool (*receive)(void *state, size_t from, void *bytes, size_t size);
     /* Notes, of any thread.  False: there is no room now; there is no note. */
     bool (*post)(void *state, size_t to, const struct cluster_note *note);
+    bool posts_from_signals; /* a signal handler may call it */
     bool (*take)(void *state, struct cluster_note *note);
     /* The last call.  failed: ends the other ranks as well, as far as that is possible from here, and
      * need not return. */

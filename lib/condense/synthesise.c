@@ -48,7 +48,7 @@ struct workspace {
     double *seen;                /* (queue, 2): the history, host memory */
 };
 
-/* What became of a batch. */
+/* The result of a batch. */
 struct batch_result {
     struct error *error;
     struct objective_value first, best;
@@ -61,7 +61,7 @@ struct synthesis {
     struct objective objective;
     size_t classes, series; /* V; floats of a series */
     size_t batches, batch;  /* how many, of how many series */
-    bool side_by_side;      /* a thread for each batch, not several for one */
+    bool side_by_side;      /* one thread for each batch */
     size_t slots;           /* batches worked on at the same time */
     int32_t *labels;        /* (batch,): 0..V-1 again and again */
     const void *device_labels;
@@ -228,7 +228,7 @@ static void judge(struct batch_run *run)
                             .best_logits = space->best_logits});
 }
 
-/* ... and moves them. */
+/* Updates the series. */
 static void judge_and_move(void *context)
 {
     struct batch_run *run = context;
@@ -238,7 +238,7 @@ static void judge_and_move(void *context)
     if (run->error)
         return;
     optimiser_follow(&space->adam, space->step, space->dx, space->x);
-    run->synthesis->backend->count(space->step);
+    run->synthesis->backend->increment(space->step);
 }
 
 /* Looks at the values of steps first..end-1, which were queued. */
@@ -391,7 +391,7 @@ static struct error *start(struct synthesis *synthesis, const struct dataset *da
     return start_series(dataset, &first, synthesis->x, repeated);
 }
 
-/* ---- All of it ---- */
+/* ---- Synthesis ---- */
 
 static void add_value(struct objective_value *sum, const struct objective_value *value,
                       double weight)

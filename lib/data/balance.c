@@ -143,7 +143,7 @@ struct balancing {
     float *x;
 };
 
-/* The class that series `at` of the result is a new one of. */
+/* The class of new series `at` of the result. */
 static const struct oversampling *class_at(const struct balancing *balancing, size_t at)
 {
     const struct oversampling *work = balancing->classes;
@@ -190,7 +190,7 @@ static struct error *make_block(void *context, size_t first, size_t count, float
     return NULL;
 }
 
-/* What becomes of each class; *total: of all series together. */
+/* How many series each class gets; *total: all classes together. */
 static struct error *plan(struct balancing *balancing, const struct balance_options *options,
                           size_t *total)
 {

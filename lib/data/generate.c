@@ -212,7 +212,7 @@ static struct error *make_shapes(struct generator *generator)
     return NULL;
 }
 
-/* ---- Putting it together ---- */
+/* ---- Datasets ---- */
 
 static void make_series(void *context, size_t task, unsigned worker)
 {

@@ -125,6 +125,17 @@ static void write_levels(FILE *stream, const struct dataset *dataset)
             "series", dataset->levels.bits, 1u << dataset->levels.bits);
 }
 
+static void write_packed(FILE *stream, const struct dataset *dataset)
+{
+    size_t size = 0;
+    struct error *error = dataset_packed_size(dataset, &size);
+
+    fprintf(stream, "%-9s compressed, %.2f bits per value, rounded to whole steps%s\n", "series",
+            8 * (double)size / ((double)dataset->count * (double)dataset_series_size(dataset)),
+            dataset->packed.levels ? " of a wavelet transform" : "");
+    error_free(error);
+}
+
 static void write_views(FILE *stream, const struct info *info)
 {
     const struct dataset_views *views = &info->dataset.views;
@@ -161,6 +172,8 @@ static void write_dataset(FILE *stream, const struct info *info, bool all)
         write_soft(stream, info);
     if (dataset->levels.bits)
         write_levels(stream, dataset);
+    if (dataset->packed.codes)
+        write_packed(stream, dataset);
     if (dataset->views.count)
         write_views(stream, info);
 }

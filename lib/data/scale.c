@@ -163,7 +163,7 @@ static void change_series(void *context, size_t i, unsigned worker)
 }
 
 /* Series of few bits: their levels move, their codes stay. */
-static void change_levels(struct change *change)
+static struct error *change_levels(struct change *change)
 {
     struct dataset *dataset = change->dataset;
     size_t values = dataset->count * dataset_series_size(dataset);
@@ -172,13 +172,14 @@ static void change_levels(struct change *change)
         double mean = change->scale->mean[c], deviation = change->scale->deviation[c];
 
         if (change->undo)
-            dataset_move_levels(dataset, c, deviation, mean);
+            TRY(dataset_move_levels(dataset, c, deviation, mean));
         else
-            dataset_move_levels(dataset, c, 1 / deviation, -mean / deviation);
+            TRY(dataset_move_levels(dataset, c, 1 / deviation, -mean / deviation));
     }
     for (size_t i = 0; i < values; i++)
         if (!(fabsf(dataset->x[i]) <= FLT_MAX))
             change->overflow = true;
+    return NULL;
 }
 
 static struct error *check_channels(const struct scale *scale, const struct dataset *dataset)
@@ -201,8 +202,8 @@ static struct error *change_all(const struct scale *scale, struct dataset *datas
 
     TRY(check_channels(scale, dataset));
     dataset->reread = false;
-    if (dataset->levels.bits)
-        change_levels(&change);
+    if (dataset_is_rounded(dataset))
+        TRY(change_levels(&change));
     else
         parallel_for(dataset->count, change_series, &change);
     return check_overflow(&change);

@@ -106,7 +106,7 @@ void examples_free(struct examples *examples)
     memset(examples, 0, sizeof *examples);
 }
 
-static void read_soon(const void *context, const size_t *indices, size_t count)
+static void prefetch_series(const void *context, const size_t *indices, size_t count)
 {
     const struct dataset *dataset = context;
 
@@ -114,15 +114,15 @@ static void read_soon(const void *context, const size_t *indices, size_t count)
         dataset_needs(dataset, indices[i]);
 }
 
-struct train_set examples_set(const struct examples *examples)
+struct tensor_dataset examples_tensors(const struct examples *examples)
 {
-    return (struct train_set){.count = examples->dataset.count,
-                              .x = examples->dataset.x,
-                              .features = examples->features,
-                              .labels = examples->dataset.y,
-                              .targets = examples->dataset.soft,
-                              .soon = examples->dataset.reread ? read_soon : NULL,
-                              .context = &examples->dataset};
+    return (struct tensor_dataset){.count = examples->dataset.count,
+                                   .x = examples->dataset.x,
+                                   .features = examples->features,
+                                   .labels = examples->dataset.y,
+                                   .targets = examples->dataset.soft,
+                                   .prefetch = examples->dataset.reread ? prefetch_series : NULL,
+                                   .context = &examples->dataset};
 }
 
 static struct error *match_shape(const struct examples *examples, size_t channels, size_t length,
@@ -237,14 +237,14 @@ bool teacher_knows_pool(const struct teacher *teacher, const struct shapelet_poo
     return !pool->digest[0] || !notes || !strchr(notes, '<') || strstr(notes, pool->digest);
 }
 
-static struct error *predict(const struct train_set *set, const struct teacher *teacher,
+static struct error *predict(const struct tensor_dataset *data, const struct teacher *teacher,
                              float *logits, float *embeddings)
 {
     struct pass *pass;
     struct error *error;
 
     TRY(pass_new(teacher->network, PREDICT_BATCH, 0, &pass));
-    error = network_predict(pass, teacher->parameters, teacher->buffers, set, logits, embeddings);
+    error = network_predict(pass, teacher->parameters, teacher->buffers, data, logits, embeddings);
     pass_free(pass);
     return error;
 }
@@ -252,9 +252,9 @@ static struct error *predict(const struct train_set *set, const struct teacher *
 struct error *examples_predict(const struct examples *examples, const struct teacher *teacher,
                                float *logits, float *embeddings)
 {
-    struct train_set set = examples_set(examples);
+    struct tensor_dataset data = examples_tensors(examples);
 
-    return predict(&set, teacher, logits, embeddings);
+    return predict(&data, teacher, logits, embeddings);
 }
 
 /* Parts are whole batches, so that the batches are those of one process. */
@@ -263,7 +263,7 @@ struct error *examples_predict_over(struct cluster *cluster, const struct exampl
 {
     const struct network *network = teacher->network;
     size_t classes = network->architecture.classes, count = examples->dataset.count, first, end;
-    struct train_set part = examples_set(examples);
+    struct tensor_dataset part = examples_tensors(examples);
 
     cluster_part(cluster, count, PREDICT_BATCH, &first, &end);
     part.count = end - first;

@@ -51,7 +51,7 @@ struct error *examples_make(const char *name, struct dataset *dataset,
 void examples_free(struct examples *examples);
 
 /* What the training functions take.  Points into the examples. */
-struct train_set examples_set(const struct examples *examples);
+struct tensor_dataset examples_tensors(const struct examples *examples);
 
 /* Whether a network for `examples` can be run on `other`: the same channels and steps, no class that
  * `examples` does not have, and no class by another name. */

@@ -19,7 +19,7 @@ static size_t columns_of(const struct report *report)
     return RECALL + report->scores[0].classes;
 }
 
-/* In percent, but for the epoch. */
+/* All in percent but the epoch. */
 static double value_of(const struct report *report, size_t index, size_t column)
 {
     const struct score *score = &report->scores[index];

@@ -10,7 +10,7 @@
 
 enum { TEST_BATCH = 256, MANY_CLASSES = 16, FEW_SERIES = 20 };
 
-/* ---- Schedules ---- */
+/* ---- How students are trained ---- */
 
 struct loss student_loss(bool soft, double temperature)
 {
@@ -39,30 +39,12 @@ const char *student_network(size_t length)
     return length >= 2 ? "cnn depth=1" : "cnn depth=1 pool=none";
 }
 
-size_t even_batch(size_t count, size_t batch)
-{
-    size_t batches;
-
-    if (count == 0 || batch == 0)
-        return batch;
-    batches = (count - 1) / batch + 1;
-    return (count - 1) / batches + 1;
-}
-
-size_t epochs_for_steps(size_t steps, size_t count, size_t batch)
-{
-    size_t batches = count && batch ? (count - 1) / batch + 1 : 1;
-    size_t epochs = (steps + batches / 2) / batches;
-
-    return epochs ? epochs : 1;
-}
-
 /* ---- Students ---- */
 
 struct students {
     const struct student_options *options;
     const struct network *network;
-    const struct train_set *set, *validation, *test;
+    const struct tensor_dataset *training, *validation, *test;
     size_t first; /* student that is the first task */
     struct score *scores;
     struct error **errors;
@@ -83,7 +65,7 @@ static bool count_epoch(void *context, const struct train_epoch *epoch)
 static struct error *score_student(const struct students *students, const float *parameters,
                                    float *buffers, struct score *score)
 {
-    const struct train_set *test = students->test;
+    const struct tensor_dataset *test = students->test;
     size_t classes = students->network->architecture.classes;
     float *logits = calloc(test->count ? test->count : 1, classes * sizeof *logits);
     struct pass *pass;
@@ -119,8 +101,8 @@ static struct error *train_student(struct students *students, size_t student)
     train.progress = count_epoch;
     train.context = students;
     network_initialise(network, train.seed, train.index, parameters, buffers);
-    error = train_network(network, &train, students->set, students->validation, parameters, buffers,
-                          &result);
+    error = train_network(network, &train, students->training, students->validation, parameters,
+                          buffers, &result);
     if (!error)
         error = score_student(students, parameters, buffers, &students->scores[student]);
     if (!error)
@@ -185,12 +167,16 @@ static struct error *share_scores(struct cluster *cluster, struct score *scores,
     return error;
 }
 
-struct error *students_train(const struct student_options *options, const struct train_set *set,
-                             const struct train_set *validation, const struct train_set *test,
-                             struct score *scores)
+struct error *students_train(const struct student_options *options,
+                             const struct tensor_dataset *training,
+                             const struct tensor_dataset *validation,
+                             const struct tensor_dataset *test, struct score *scores)
 {
-    struct students students = {
-        .options = options, .set = set, .validation = validation, .test = test, .scores = scores};
+    struct students students = {.options = options,
+                                .training = training,
+                                .validation = validation,
+                                .test = test,
+                                .scores = scores};
     const struct backend *backend = options->backend ? options->backend : backend_cpu();
     struct network *network;
     struct error *error;

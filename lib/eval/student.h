@@ -41,17 +41,11 @@ double student_rate(bool sgd, bool soft, bool views, size_t classes, size_t coun
  * blocks for series that are too short for three poolings. */
 const char *student_network(size_t length);
 
-/* A batch size of at most `batch` that cuts `count` series into batches of nearly the same size: a
- * last batch of one or two would spoil the statistics of batch normalisation. */
-size_t even_batch(size_t count, size_t batch);
-
-/* Epochs that make about `steps` steps, but at least one. */
-size_t epochs_for_steps(size_t steps, size_t count, size_t batch);
-
 /* Trains and scores; scores[options->seeds] are to be freed by the caller.  validation may be NULL:
  * then the last epoch counts.  On error no score is left. */
-struct error *students_train(const struct student_options *options, const struct train_set *set,
-                             const struct train_set *validation, const struct train_set *test,
-                             struct score *scores) MUST_CHECK;
+struct error *students_train(const struct student_options *options,
+                             const struct tensor_dataset *training,
+                             const struct tensor_dataset *validation,
+                             const struct tensor_dataset *test, struct score *scores) MUST_CHECK;
 
 #endif

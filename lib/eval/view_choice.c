@@ -10,10 +10,9 @@
 enum { BATCH = 64, MOST_EPOCHS = 100, TEMPERATURE = 4 };
 
 /* The series and their views with the logits of the teachers, as an ordinary dataset. */
-static struct error *make_training_set(const struct labeller *labeller, const char *name,
-                                       const struct dataset *dataset,
-                                       const struct view_recipe *recipe, size_t views,
-                                       struct dataset *training)
+static struct error *expand_views(const struct labeller *labeller, const char *name,
+                                  const struct dataset *dataset, const struct view_recipe *recipe,
+                                  size_t views, struct dataset *training)
 {
     size_t count = dataset->count, classes = dataset->classes;
     size_t size = dataset_series_size(dataset);
@@ -48,7 +47,8 @@ static struct error *try_student(const struct examples *training, const struct e
                                  const char *ending, const struct view_choice_options *options,
                                  double *accuracy)
 {
-    struct train_set set = examples_set(training), held_out = examples_set(validation);
+    struct tensor_dataset data = examples_tensors(training),
+                          held_out = examples_tensors(validation);
     struct student_options student = {.seeds = 1};
     struct score score;
     char network[64];
@@ -57,18 +57,18 @@ static struct error *try_student(const struct examples *training, const struct e
     TRY(examples_architecture(training, network, &student.architecture));
     student.train = train_defaults();
     student.train.seed = options->seed;
-    student.train.batch = even_batch(set.count, BATCH);
-    student.train.epochs = epochs_for_steps(options->steps, set.count, student.train.batch);
+    student.train.batch = train_even_batch(data.count, BATCH);
+    student.train.epochs = train_epochs_for_steps(options->steps, data.count, student.train.batch);
     if (student.train.epochs > MOST_EPOCHS)
         student.train.epochs = MOST_EPOCHS;
     student.train.optimiser = optimiser_defaults(OPTIMISER_ADAMW);
     student.train.optimiser.rate =
-        student_rate(false, true, true, training->dataset.classes, set.count);
+        student_rate(false, true, true, training->dataset.classes, data.count);
     student.train.cosine = true;
     student.train.choose = TRAIN_CHOOSE_LAST;
     student.train.loss = student_loss(true, TEMPERATURE);
     held_out.targets = NULL;
-    TRY(students_train(&student, &set, NULL, &held_out, &score));
+    TRY(students_train(&student, &data, NULL, &held_out, &score));
     *accuracy = score.accuracy;
     score_free(&score);
     return NULL;
@@ -100,14 +100,14 @@ static struct error *try_recipe(const struct labeller *labeller, const char *nam
                                 struct view_trial *trial)
 {
     struct feature_source none = {NULL};
-    struct dataset set;
+    struct dataset expanded;
     struct examples training;
     struct trial_students students = {&training, validation,      options,
                                       first,     trial->accuracy, {NULL}};
     struct error *error = NULL;
 
-    TRY(make_training_set(labeller, name, dataset, &trial->recipe, options->views, &set));
-    TRY(examples_make(name, &set, &none, &training));
+    TRY(expand_views(labeller, name, dataset, &trial->recipe, options->views, &expanded));
+    TRY(examples_make(name, &expanded, &none, &training));
     parallel_for(end - first, try_student_task, &students);
     for (size_t i = 0; i < end - first; i++) {
         if (!error)

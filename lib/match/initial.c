@@ -8,8 +8,8 @@ enum { BATCH = 256 };
 
 /* Embeddings (N, embedding) at an expert's last point.  An expert has no running statistics: batch
  * normalisation takes those of each batch. */
-static struct error *embed_set(const struct model *model, const float *point,
-                               const struct dataset *dataset, float *embeddings)
+static struct error *embed_dataset(const struct model *model, const float *point,
+                                   const struct dataset *dataset, float *embeddings)
 {
     size_t series = dataset_series_size(dataset);
     struct model_batch batch = {.parameters = point, .training = true};
@@ -31,8 +31,8 @@ static struct error *embed_set(const struct model *model, const float *point,
     return error;
 }
 
-struct error *match_start(const struct match_options *options, const struct dataset *dataset,
-                          float *x, size_t *repeated)
+struct error *initial_series(const struct match_options *options, const struct dataset *dataset,
+                             float *x, size_t *repeated)
 {
     const struct experts *experts = options->experts;
     struct start_options start = {.kind = options->start == MATCH_START_NOISE  ? START_NOISE
@@ -52,7 +52,7 @@ struct error *match_start(const struct match_options *options, const struct data
     points = calloc(dataset->count, model.embedding * sizeof *points);
     error = points ? NULL : error_memory("embeddings");
     if (!error)
-        error = embed_set(&model, experts_point(experts, 0, experts->epochs), dataset, points);
+        error = embed_dataset(&model, experts_point(experts, 0, experts->epochs), dataset, points);
     start.points = points;
     start.dimension = model.embedding;
     if (!error)

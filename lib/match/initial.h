@@ -5,7 +5,7 @@
 #include "match/match.h"
 
 /* Fills x (V, per_class, C, L) as options->start says; *repeated as of choose/start.h. */
-struct error *match_start(const struct match_options *options, const struct dataset *dataset,
-                          float *x, size_t *repeated) MUST_CHECK;
+struct error *initial_series(const struct match_options *options, const struct dataset *dataset,
+                             float *x, size_t *repeated) MUST_CHECK;
 
 #endif

@@ -271,7 +271,7 @@ static struct error *start_values(struct condensation *m)
     struct group *series = &m->groups[0], *labels = &m->groups[1];
 
     if (!from)
-        TRY(match_start(options, m->problem.dataset, series->values, &m->result->repeated));
+        TRY(initial_series(options, m->problem.dataset, series->values, &m->result->repeated));
     else
         memcpy(series->values, from->x, series->count * sizeof *from->x);
     if (labels->count && from && from->soft)
@@ -309,7 +309,7 @@ static double gradient_size(struct condensation *m, size_t step)
     return m->square > 0 ? sqrt(m->square) : 1;
 }
 
-/* Says that, and which parameters may be too large. */
+/* The error for a loss that is NaN or infinite, with the parameters that may be too large. */
 static struct error *no_number(const struct condensation *m, size_t step, const char *what)
 {
     const struct match_parameter *parameters = m->method->parameters;

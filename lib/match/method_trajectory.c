@@ -39,7 +39,7 @@ static double series_rate(const struct match_options *options, size_t classes)
                                  .too_large = true),                                               \
     [RATE_RATE]     = MATCH_REAL(0, "rate-rate", 0, 1e6, "learning rate of its logarithm; 0: keep it", 0.05), \
     [EXPERT_EPOCHS] = MATCH_WHOLE(0, "expert-epochs", 1, 1e6,                                      \
-                                  "epochs of an expert that a student should make up for", 2),     \
+                                  "epochs of the expert from the start of a student to its target", 2),     \
     [LATEST_START]  = MATCH_WHOLE(0, "latest-start", 0, 1e6,                                       \
                                   "last epoch of an expert to start from; 0: its beginning", 4),   \
     [LABEL_RATE]    = MATCH_REAL(0, "label-rate", 0, 1e6,                                          \

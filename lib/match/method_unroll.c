@@ -219,7 +219,7 @@ static float *unrolling_kept(void *state, size_t *count)
 
 /* ---- Students ---- */
 
-/* One whose age makes no sense, which a checkpoint can hold, is at the end of its training. */
+/* An invalid age, which a damaged checkpoint can hold, counts as the end of the training. */
 static struct unroll_student student_of(const struct unrolling *u, size_t number)
 {
     size_t count = u->network->parameter_count;
@@ -370,8 +370,8 @@ static double unrolling_step(void *state, size_t step, const struct condensed *c
         transform_forward(transform, condensed->x, problem->count, u->condensed_features,
                           u->places);
     if (step == 0)
-        u->network->backend->run(end - u->first_window, train_ahead, u);
-    u->network->backend->run(end - u->first_window, take_window, u);
+        u->network->backend->parallel_for(end - u->first_window, train_ahead, u);
+    u->network->backend->parallel_for(end - u->first_window, take_window, u);
     share_windows(u);
     memset(gradient->x, 0, floats * sizeof *gradient->x);
     memset(gradient->targets, 0, logits * sizeof *gradient->targets);

@@ -8,7 +8,7 @@
 #include "nn/backend.h"
 #include "nn/backend_memory.h"
 
-/* What a tower is given and gives, on a device that has memory of its own. */
+/* Inputs and outputs of a tower on a device that has memory of its own. */
 struct copies {
     float *x, *dx, *parameters, *buffers, *gradient, *direction, *dlogits, *dembedding;
     float *logits, *rlogits, *embedding; /* host memory */
@@ -148,29 +148,30 @@ static void free_copies(const struct backend *backend, struct copies *c)
 }
 
 /* An array of the host for the device: itself, or its copy. */
-static const float *give(const struct model_run *run, const float *host, float *copy, size_t count)
+static const float *to_device(const struct model_run *run, const float *host, float *copy,
+                              size_t count)
 {
     return backend_input(backend_of(run), host, copy, count * sizeof *copy);
 }
 
-/* Where the device is to write what goes to an array of the host; then brings it there. */
-static float *place(const struct model_run *run, float *host, float *copy)
+/* Where the device writes an output for the host; then copies it there. */
+static float *device_output(const struct model_run *run, float *host, float *copy)
 {
     return backend_output(backend_of(run), host, copy);
 }
 
-static void take(const struct model_run *run, float *host, const float *copy, size_t count)
+static void to_host(const struct model_run *run, float *host, const float *copy, size_t count)
 {
     backend_readback(backend_of(run), host, copy, count * sizeof *host);
 }
 
-/* What the device has, for the host: itself, or its copy. */
-static const float *seen(const struct model_run *run, const float *memory, float *copy,
-                         size_t count)
+/* An array of the device for the host: itself, or its copy. */
+static const float *on_host(const struct model_run *run, const float *memory, float *copy,
+                            size_t count)
 {
     if (backend_of(run)->host_memory)
         return memory;
-    take(run, copy, memory, count);
+    to_host(run, copy, memory, count);
     return copy;
 }
 
@@ -262,7 +263,7 @@ static size_t logits_of(const struct model_run *run)
     return run->count * run->model->architecture.classes;
 }
 
-/* The sum of what the towers say, in `sum` if there are two. */
+/* The sum of the logits of the towers, in `sum` if there are two. */
 static const float *add_towers(const struct model_run *run, const float *const parts[MODEL_TOWERS],
                                float *sum)
 {
@@ -288,20 +289,20 @@ const float *model_forward(struct model_run *run, const struct model_batch *batc
         float *buffers = batch->buffers ? batch->buffers + tower * network->buffer_count : NULL;
         struct forward forward = {
             .count = batch->count,
-            .x = give(run, tower == 0 ? batch->x : run->spectra, copies->x, series_of(run)),
-            .parameters = give(run, batch->parameters + tower * network->parameter_count,
-                               copies->parameters, network->parameter_count),
-            .buffers = place(run, buffers, copies->buffers),
+            .x = to_device(run, tower == 0 ? batch->x : run->spectra, copies->x, series_of(run)),
+            .parameters = to_device(run, batch->parameters + tower * network->parameter_count,
+                                    copies->parameters, network->parameter_count),
+            .buffers = device_output(run, buffers, copies->buffers),
             .same_parameters = batch->same_parameters,
             .training = batch->training,
             .momentum = batch->momentum,
             .dropout = batch->dropout};
 
-        give(run, buffers, copies->buffers, network->buffer_count);
-        parts[tower] =
-            seen(run, pass_forward(run->passes[tower], &forward), copies->logits, logits_of(run));
+        to_device(run, buffers, copies->buffers, network->buffer_count);
+        parts[tower] = on_host(run, pass_forward(run->passes[tower], &forward), copies->logits,
+                               logits_of(run));
         if (batch->training && batch->momentum > 0)
-            take(run, buffers, copies->buffers, network->buffer_count);
+            to_host(run, buffers, copies->buffers, network->buffer_count);
     }
     return add_towers(run, parts, run->logits);
 }
@@ -311,8 +312,8 @@ void model_embedding(const struct model_run *run, float *embedding)
     size_t own = run->model->network->embedding, all = run->model->embedding;
 
     for (size_t tower = 0; tower < run->model->towers; tower++) {
-        const float *from = seen(run, pass_embedding(run->passes[tower]),
-                                 run->copies[tower].embedding, run->count * own);
+        const float *from = on_host(run, pass_embedding(run->passes[tower]),
+                                    run->copies[tower].embedding, run->count * own);
 
         for (size_t n = 0; n < run->count; n++)
             memcpy(embedding + n * all + tower * own, from + n * own, own * sizeof *from);
@@ -344,16 +345,16 @@ static void run_backward(struct model_run *run, backward_function *function, con
         struct copies *copies = &run->copies[tower];
         float *own = dparameters ? dparameters + tower * network->parameter_count : NULL;
         float *own_dx = !dx || tower == 0 ? dx : run->dspectra;
-        struct backward backward = {.logits = give(run, dlogits, copies->dlogits, logits_of(run)),
-                                    .embedding =
-                                        give(run, own_embedding(run, tower, dembedding),
-                                             copies->dembedding, run->count * network->embedding),
-                                    .parameters = place(run, own, copies->gradient),
-                                    .x = place(run, own_dx, copies->dx)};
+        struct backward backward = {
+            .logits = to_device(run, dlogits, copies->dlogits, logits_of(run)),
+            .embedding = to_device(run, own_embedding(run, tower, dembedding), copies->dembedding,
+                                   run->count * network->embedding),
+            .parameters = device_output(run, own, copies->gradient),
+            .x = device_output(run, own_dx, copies->dx)};
 
         function(run->passes[tower], &backward);
-        take(run, own, copies->gradient, network->parameter_count);
-        take(run, own_dx, copies->dx, series_of(run));
+        to_host(run, own, copies->gradient, network->parameter_count);
+        to_host(run, own_dx, copies->dx, series_of(run));
         if (own && tower > 0)
             scale_view(last_layer(network, "classifier.bias"), 0, own);
     }
@@ -376,11 +377,11 @@ static const float *tangent_forward(struct model_run *run, const float *directio
     for (size_t tower = 0; tower < run->model->towers; tower++) {
         struct copies *copies = &run->copies[tower];
         struct tangent tangent = {.parameters =
-                                      give(run, direction + tower * network->parameter_count,
-                                           copies->direction, network->parameter_count)};
+                                      to_device(run, direction + tower * network->parameter_count,
+                                                copies->direction, network->parameter_count)};
 
-        parts[tower] = seen(run, pass_tangent_forward(run->passes[tower], &tangent),
-                            copies->rlogits, logits_of(run));
+        parts[tower] = on_host(run, pass_tangent_forward(run->passes[tower], &tangent),
+                               copies->rlogits, logits_of(run));
     }
     return add_towers(run, parts, run->rlogits);
 }

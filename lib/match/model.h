@@ -53,7 +53,7 @@ struct error *model_run_new(const struct model *model, size_t most_samples, unsi
                             struct model_run **run) MUST_CHECK;
 void model_run_free(struct model_run *run);
 
-/* What a batch is and where on the way it is seen from. */
+/* A batch, and the parameters and statistics that it is run with. */
 struct model_batch {
     size_t count;
     const float *x;          /* (N, C, L) */

@@ -94,8 +94,8 @@ struct error *trajectory_new(const struct model *model, const struct trajectory_
         return error_memory("a trajectory");
     t->model = model;
     t->options = *options;
-    t->all = options->series * (options->views ? VIEWS : 1);
-    t->batch = options->batch * (options->views ? VIEWS : 1);
+    t->all = options->series * (options->views ? SPECTRAL_VIEWS : 1);
+    t->batch = options->batch * (options->views ? SPECTRAL_VIEWS : 1);
     t->row = architecture_series_size(&model->architecture);
     error = make(t);
     if (error) {
@@ -135,7 +135,7 @@ void trajectory_free(struct trajectory *trajectory)
     free(t);
 }
 
-/* ---- There ---- */
+/* ---- Forward: the steps of the student ---- */
 
 /* The condensed series of a row of a step. */
 static size_t pick_of(const struct trajectory *t, size_t step, size_t row)
@@ -151,7 +151,7 @@ static size_t row_of(const struct trajectory *t, size_t step, size_t row)
     return row / t->options.batch * t->options.series + pick_of(t, step, row);
 }
 
-/* What is to be learned from the rows of a step. */
+/* The targets of the rows of a step. */
 static struct targets gather_targets(struct trajectory *t, size_t step)
 {
     size_t classes = t->model->architecture.classes;
@@ -235,7 +235,7 @@ static void scatter(struct trajectory *t, size_t step, size_t count, double fact
 
 /* The distance between the embeddings of the series of the first step, as they are, at t_N and at
  * e.  Its gradients are added to v and dx. */
-static double embeddings_apart(struct trajectory *t, const float *end)
+static double embedding_distance(struct trajectory *t, const float *end)
 {
     size_t series = t->options.batch, values = series * t->model->embedding;
     size_t parameters = t->model->parameter_count;
@@ -263,7 +263,7 @@ static double embeddings_apart(struct trajectory *t, const float *end)
     return factor * sum;
 }
 
-/* ---- And back ---- */
+/* ---- Backward: the adjoint of the steps ---- */
 
 static double dot(size_t count, const float *a, const float *b)
 {
@@ -319,7 +319,7 @@ double trajectory_loss(struct trajectory *trajectory, const struct trajectory_ta
     take_steps(t, task->start, condensed->rate);
     loss = distance_left(t, task->start, task->end);
     if (t->options.embedding_weight > 0)
-        loss += embeddings_apart(t, task->end);
+        loss += embedding_distance(t, task->end);
     gradient->rate = go_back(t, condensed->rate, gradient->targets);
     if (t->views)
         spectral_views_adjoint(t->views, t->dx, gradient->x);

@@ -173,52 +173,52 @@ static size_t logit_floats(const struct unroll *u)
     return u->options.series * u->network->architecture.classes;
 }
 
-static float *give(const struct unroll *u, const float *host, float *copy, size_t floats)
+static float *to_device(const struct unroll *u, const float *host, float *copy, size_t floats)
 {
     return (float *)(uintptr_t)backend_input(u->backend, host, copy, floats * sizeof *copy);
 }
 
-static void take(const struct unroll *u, float *host, const float *copy, size_t floats)
+static void to_host(const struct unroll *u, float *host, const float *copy, size_t floats)
 {
     backend_readback(u->backend, host, copy, floats * sizeof *copy);
 }
 
-static struct unroll_condensed give_condensed(const struct unroll *u,
-                                              const struct unroll_condensed *condensed)
+static struct unroll_condensed condensed_to_device(const struct unroll *u,
+                                                   const struct unroll_condensed *condensed)
 {
     return (struct unroll_condensed){
-        give(u, condensed->x, u->condensed.x, series_floats(u)),
-        give(u, condensed->features, u->condensed.features, feature_floats(u)),
-        give(u, condensed->targets, u->condensed.targets, logit_floats(u))};
+        to_device(u, condensed->x, u->condensed.x, series_floats(u)),
+        to_device(u, condensed->features, u->condensed.features, feature_floats(u)),
+        to_device(u, condensed->targets, u->condensed.targets, logit_floats(u))};
 }
 
-static struct unroll_student give_student(const struct unroll *u,
-                                          const struct unroll_student *student)
+static struct unroll_student student_to_device(const struct unroll *u,
+                                               const struct unroll_student *student)
 {
     size_t parameters = u->network->parameter_count;
 
-    return (struct unroll_student){give(u, student->parameters, u->parameters, parameters),
-                                   give(u, student->velocity, u->velocity, parameters),
+    return (struct unroll_student){to_device(u, student->parameters, u->parameters, parameters),
+                                   to_device(u, student->velocity, u->velocity, parameters),
                                    student->age, student->dropout};
 }
 
-static void take_student(const struct unroll *u, const struct unroll_student *copy,
-                         struct unroll_student *student)
+static void student_to_host(const struct unroll *u, const struct unroll_student *copy,
+                            struct unroll_student *student)
 {
     size_t parameters = u->network->parameter_count;
 
-    take(u, student->parameters, copy->parameters, parameters);
-    take(u, student->velocity, copy->velocity, parameters);
+    to_host(u, student->parameters, copy->parameters, parameters);
+    to_host(u, student->velocity, copy->velocity, parameters);
     student->age = copy->age;
 }
 
-static struct unroll_batch give_real(const struct unroll *u, const struct unroll_batch *real)
+static struct unroll_batch real_to_device(const struct unroll *u, const struct unroll_batch *real)
 {
     const struct architecture *a = &u->network->architecture;
 
     return (struct unroll_batch){
-        real->count, give(u, real->x, u->real_x, real->count * architecture_series_size(a)),
-        give(u, real->features, u->real_features, real->count * a->features),
+        real->count, to_device(u, real->x, u->real_x, real->count * architecture_series_size(a)),
+        to_device(u, real->features, u->real_features, real->count * a->features),
         backend_input(u->backend, real->labels, u->real_labels,
                       real->count * sizeof *real->labels)};
 }
@@ -227,7 +227,7 @@ static struct unroll_batch give_real(const struct unroll *u, const struct unroll
 
 static void add(const struct unroll *u, size_t count, const float *from, float *to)
 {
-    u->backend->combine(count, 1, to, 1, from);
+    u->backend->axpby(count, 1, to, 1, from);
 }
 
 static struct forward forward_of_condensed(const struct unroll *u,
@@ -277,7 +277,7 @@ void unroll_begin(const struct unroll *unroll, uint64_t seed, uint64_t index,
     float *place = backend_output(unroll->backend, student->parameters, unroll->parameters);
 
     network_initialise(unroll->network, seed, index, place, unroll->statistics);
-    take(unroll, student->parameters, place, parameters);
+    to_host(unroll, student->parameters, place, parameters);
     memset(student->velocity, 0, parameters * sizeof *student->velocity);
     student->age = 0;
 }
@@ -289,20 +289,20 @@ static void train_step(struct unroll *u, const struct unroll_condensed *condense
     size_t parameters = u->network->parameter_count;
 
     differentiate(u, condensed, student->parameters, student->dropout, student->age, false);
-    u->backend->combine(parameters, (float)u->options.momentum, student->velocity, 1, u->gradient);
-    u->backend->combine(parameters, 1, student->parameters, -(float)rate_at(u, student->age),
-                        student->velocity);
+    u->backend->axpby(parameters, (float)u->options.momentum, student->velocity, 1, u->gradient);
+    u->backend->axpby(parameters, 1, student->parameters, -(float)rate_at(u, student->age),
+                      student->velocity);
     student->age++;
 }
 
 void unroll_train(struct unroll *unroll, const struct unroll_condensed *condensed,
                   struct unroll_student *student)
 {
-    struct unroll_condensed on_device = give_condensed(unroll, condensed);
-    struct unroll_student copy = give_student(unroll, student);
+    struct unroll_condensed on_device = condensed_to_device(unroll, condensed);
+    struct unroll_student copy = student_to_device(unroll, student);
 
     train_step(unroll, &on_device, &copy);
-    take_student(unroll, &copy, student);
+    student_to_host(unroll, &copy, student);
 }
 
 /* ---- Loss ---- */
@@ -359,9 +359,9 @@ static void set_statistics_gradient(const struct unroll *u, const struct network
 }
 
 /* The host's view of an array of the backend. */
-static const float *seen(const struct unroll *u, const float *memory, float *copy, size_t floats)
+static const float *on_host(const struct unroll *u, const float *memory, float *copy, size_t floats)
 {
-    take(u, copy, memory, floats);
+    to_host(u, copy, memory, floats);
     return u->backend->host_memory ? memory : copy;
 }
 
@@ -371,16 +371,16 @@ static void differentiate_statistics(struct unroll *u, const float *parameters,
                                      struct unroll_condensed *gradient)
 {
     size_t values = u->network->parameter_count, buffers = u->network->buffer_count;
-    const float *host_parameters = seen(u, parameters, u->host_parameters, values);
-    const float *adjoint = seen(u, u->adjoint, u->host_adjoint, values);
-    const float *statistics = seen(u, u->statistics, u->host_statistics, buffers);
+    const float *host_parameters = on_host(u, parameters, u->host_parameters, values);
+    const float *adjoint = on_host(u, u->adjoint, u->host_adjoint, values);
+    const float *statistics = on_host(u, u->statistics, u->host_statistics, buffers);
     float *host_gradient =
         u->backend->host_memory ? u->statistics_gradient : u->host_statistics_gradient;
     struct network_statistics place;
 
     for (size_t i = 0; network_statistics(u->network, i, &place); i++)
         set_statistics_gradient(u, &place, host_parameters, adjoint, statistics, host_gradient);
-    give(u, host_gradient, u->statistics_gradient, buffers);
+    to_device(u, host_gradient, u->statistics_gradient, buffers);
     u->backend->zero(u->dlogits, logit_floats(u) * sizeof *u->dlogits);
     pass_backward(u->pass, &(struct backward){.logits = u->dlogits,
                                               .statistics = u->statistics_gradient,
@@ -409,8 +409,8 @@ static void train_step_backward(struct unroll *u, const struct unroll_condensed 
                                 .x = u->step_x,
                                 .features = condensed->features ? u->step_features : NULL};
 
-    u->backend->combine(parameters, (float)u->options.momentum, u->velocity_adjoint,
-                        -(float)rate_at(u, age), u->adjoint);
+    u->backend->axpby(parameters, (float)u->options.momentum, u->velocity_adjoint,
+                      -(float)rate_at(u, age), u->adjoint);
     differentiate(u, condensed, point, dropout, age, true);
     u->backend->loss_tangent(&u->options.loss, u->options.series, u->network->architecture.classes,
                              u->logits, &targets, pass_tangent_forward(u->pass, &tangent), NULL,
@@ -456,9 +456,9 @@ double unroll_window(struct unroll *unroll, const struct unroll_condensed *host_
                      struct unroll_condensed *host_gradient)
 {
     struct unroll *u = unroll;
-    struct unroll_condensed condensed = give_condensed(u, host_condensed), gradient;
-    struct unroll_batch real = give_real(u, host_real);
-    struct unroll_student student = give_student(u, host_student);
+    struct unroll_condensed condensed = condensed_to_device(u, host_condensed), gradient;
+    struct unroll_batch real = real_to_device(u, host_real);
+    struct unroll_student student = student_to_device(u, host_student);
     size_t parameters = u->network->parameter_count, first = student.age;
     double loss;
 
@@ -479,9 +479,9 @@ double unroll_window(struct unroll *unroll, const struct unroll_condensed *host_
         train_step_backward(u, &condensed, u->points + i * parameters, student.dropout, first + i,
                             &gradient);
 
-    take_student(u, &student, host_student);
-    take(u, host_gradient->x, gradient.x, series_floats(u));
-    take(u, host_gradient->features, gradient.features, feature_floats(u));
-    take(u, host_gradient->targets, gradient.targets, logit_floats(u));
+    student_to_host(u, &student, host_student);
+    to_host(u, host_gradient->x, gradient.x, series_floats(u));
+    to_host(u, host_gradient->features, gradient.features, feature_floats(u));
+    to_host(u, host_gradient->targets, gradient.targets, logit_floats(u));
     return loss;
 }

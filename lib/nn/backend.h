@@ -96,8 +96,8 @@ struct pool_shape {
     size_t output_gradient_sample; /* its gradient */
 };
 
-/* Maxima of three neighbouring steps: out[t] = max(in[t - 1], in[t], in[t + 1]), of those that
- * there are.  Everything is (count, steps, stride). */
+/* Maxima of three neighbouring steps: out[t] = max(in[t - 1], in[t], in[t + 1]),
+ * within the series.  Everything is (count, steps, stride). */
 struct max3_shape {
     size_t steps, stride;
     size_t input_sample;           /* floats from sample to sample: the input and its tangent */
@@ -306,8 +306,8 @@ struct backend {
     void (*repeat_end)(struct repeated *repeated);
 
     /* Runs tasks on all workers, as parallel_for does; how many workers there can be. */
-    void (*run)(size_t tasks, void (*body)(void *context, size_t task, unsigned worker),
-                void *context);
+    void (*parallel_for)(size_t tasks, void (*body)(void *context, size_t task, unsigned worker),
+                         void *context);
     unsigned (*workers)(void);
 
     /* out[n][column][row] = in[n][row][column] for samples at a distance of `..._sample` floats and
@@ -332,10 +332,10 @@ struct backend {
     void (*gather)(size_t count, size_t words, const void *in, const size_t *order,
                    const size_t *batch, size_t size, void *out);
     /* x = a x + b y. */
-    void (*combine)(size_t count, float a, float *x, float b, const float *y);
+    void (*axpby)(size_t count, float a, float *x, float b, const float *y);
     /* ++*counter. */
-    void (*count)(size_t *counter);
-    /* *found = 1 if a value is infinite or not a number; else it stays. */
+    void (*increment)(size_t *counter);
+    /* *found = 1 if a value is infinite or NaN; else it is left as it is. */
     void (*find_infinite)(size_t count, const float *values, double *found);
 
     /* Weights (outputs, inputs, kernel) and bias (outputs) in the order that the products need;

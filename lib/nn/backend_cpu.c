@@ -50,12 +50,12 @@ static void cpu_zero(void *memory, size_t bytes)
 
 /* ---- Moving data ---- */
 
-/* Squares of both matrices that stay in the cache while they are turned. */
+/* Squares of both matrices that stay in the cache while they are transposed. */
 enum { SQUARE = 16, SMALL = 4 };
 
 typedef float four __attribute__((vector_size(16)));
 
-/* SMALL x SMALL values, turned in registers where the compiler knows how. */
+/* SMALL x SMALL values, transposed in registers where the compiler knows how. */
 static void transpose_small(const float *in, size_t in_stride, float *out, size_t out_stride)
 {
 #if defined(__has_builtin) && __has_builtin(__builtin_shufflevector)
@@ -157,13 +157,13 @@ static void cpu_gather(size_t count, size_t words, const void *in, const size_t 
         memcpy((char *)out + n * bytes, (const char *)in + order[first + n] * bytes, bytes);
 }
 
-static void cpu_combine(size_t count, float a, float *x, float b, const float *y)
+static void cpu_axpby(size_t count, float a, float *x, float b, const float *y)
 {
     for (size_t i = 0; i < count; i++)
         x[i] = a * x[i] + b * y[i];
 }
 
-/* By the bits: an exponent of all ones is infinity or not a number.  A loop that becomes vectors.
+/* By the bits: an exponent of all ones is infinity or NaN.  A loop that becomes vectors.
  */
 static void cpu_find_infinite(size_t count, const float *values, double *found)
 {
@@ -180,7 +180,7 @@ static void cpu_find_infinite(size_t count, const float *values, double *found)
         *found = 1;
 }
 
-static void cpu_count(size_t *counter)
+static void cpu_increment(size_t *counter)
 {
     ++*counter;
 }
@@ -376,7 +376,7 @@ static void cpu_count_correct(size_t count, size_t classes, const float *logits,
     *correct = (double)count_correct(count, classes, logits, labels);
 }
 
-/* ---- The whole ---- */
+/* ---- The table of functions ---- */
 
 static const char *cpu_fault(void)
 {
@@ -408,15 +408,15 @@ const struct backend *backend_cpu(void)
         .zero = cpu_zero,
         .repeat = cpu_repeat,
         .repeat_end = cpu_repeat_end,
-        .run = parallel_for,
+        .parallel_for = parallel_for,
         .workers = parallel_threads,
         .transpose = cpu_transpose,
         .copy_rows = cpu_copy_rows,
         .add_rows = cpu_add_rows,
         .move_steps = cpu_move_steps,
         .gather = cpu_gather,
-        .combine = cpu_combine,
-        .count = cpu_count,
+        .axpby = cpu_axpby,
+        .increment = cpu_increment,
         .find_infinite = cpu_find_infinite,
         .reduce_blocks = cpu_reduce_blocks,
         .conv1d_panel = cpu_conv1d_panel,

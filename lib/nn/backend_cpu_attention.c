@@ -153,7 +153,7 @@ static float *drop(const struct head *head, float *square, float *to)
 
 /* ---- Passes ---- */
 
-/* Goes on to the next rows of the square, the first at the start; false after the last. */
+/* Moves on to the next rows of the square, first to the first; false after the last. */
 static bool next_rows(struct head *head)
 {
     size_t together = rows_together(&head->attention->shape);

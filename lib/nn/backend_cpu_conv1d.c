@@ -42,7 +42,7 @@ static size_t steps_before_back(const struct conv1d_shape *shape)
 struct pack_order {
     size_t inner_stride, inner, columns, outer;
     size_t step_i, step_j;
-    bool turned; /* k counts backwards */
+    bool flipped; /* k counts backwards */
 };
 
 /* One strip: columns first to first + width, of which `real` are there. */
@@ -53,7 +53,7 @@ static float *pack_strip(size_t kernel, const struct pack_order *order, const fl
     size_t real = left < width ? left : width;
 
     for (size_t k = 0; k < kernel; k++) {
-        size_t tap = order->turned ? kernel - 1 - k : k;
+        size_t tap = order->flipped ? kernel - 1 - k : k;
         const float *from = weight + tap + first * order->step_j;
 
         if (real < width)
@@ -103,7 +103,7 @@ static void pack_taps(const struct conv1d_shape *shape, const struct pack_order 
         return;
     }
     for (size_t k = 0; k < kernel; k++)
-        pack_panel(1, order, weight + (order->turned ? kernel - 1 - k : k),
+        pack_panel(1, order, weight + (order->flipped ? kernel - 1 - k : k),
                    panel + k * tap_floats(order->inner_stride, order->columns));
 }
 
@@ -144,7 +144,7 @@ void cpu_conv1d_pack(const struct conv1d_shape *shape, const float *weight, cons
                                     .outer = shape->inputs,
                                     .step_i = kernel * shape->inputs,
                                     .step_j = kernel,
-                                    .turned = true};
+                                    .flipped = true};
         pack_taps(shape, &order, weight, backward);
     }
 }

@@ -25,8 +25,8 @@ struct product {
     const float *in, *dout;
     const float *weight, *bias;
     bool add;
-    float *panel;  /* X^T, packed */
-    float *turned; /* (outputs, rows): the output or its gradient */
+    float *panel;      /* X^T, packed */
+    float *transposed; /* (outputs, rows): the output or its gradient */
     float *out, *din, *dweight, *dbias;
 };
 
@@ -48,7 +48,7 @@ static struct product product_of(const struct dense_shape *shape, size_t count, 
                             .count = count,
                             .rows = rows,
                             .panel = scratch,
-                            .turned = scratch + rows * shape->inputs};
+                            .transposed = scratch + rows * shape->inputs};
 }
 
 /* rows of W times one strip of X^T, added to `to`. */
@@ -70,23 +70,24 @@ static void forward_task(void *context, size_t task, unsigned worker)
     const struct dense_shape *shape = product->shape;
     size_t first = task * OUTPUTS, outputs = size_min(shape->outputs - first, OUTPUTS);
     size_t lanes = cpu_kernels()->lanes, sample = shape->output_sample;
-    float *turned = product->turned + first * product->rows;
+    float *transposed = product->transposed + first * product->rows;
 
     (void)worker;
     if (product->add)
         backend_cpu()->transpose(1, product->count, outputs, product->out + first, 0, sample,
-                                 turned, 0, product->rows);
+                                 transposed, 0, product->rows);
     else
         for (size_t o = 0; o < outputs; o++)
             for (size_t n = 0; n < product->rows; n++)
-                turned[o * product->rows + n] = product->bias ? product->bias[first + o] : 0.0f;
+                transposed[o * product->rows + n] = product->bias ? product->bias[first + o] : 0.0f;
     for (size_t n = 0; n < product->rows;) {
         struct panel_strip strip = panel_strip(product->rows, n, lanes);
 
-        multiply_strip(product, outputs, product->weight + first * shape->inputs, strip, turned);
+        multiply_strip(product, outputs, product->weight + first * shape->inputs, strip,
+                       transposed);
         n += strip.vectors * lanes;
     }
-    backend_cpu()->transpose(1, outputs, product->count, turned, 0, product->rows,
+    backend_cpu()->transpose(1, outputs, product->count, transposed, 0, product->rows,
                              product->out + first, 0, sample);
 }
 
@@ -114,7 +115,7 @@ static void input_task(void *context, size_t task, unsigned worker)
     (void)worker;
     for (size_t n = 0; !product->add && n < product->count; n++)
         memset(din + n * sample, 0, inputs * sizeof *din);
-    cpu_kernels()->multiply_transposed(1, shape->outputs, product->turned, 0, product->rows,
+    cpu_kernels()->multiply_transposed(1, shape->outputs, product->transposed, 0, product->rows,
                                        product->count, product->weight + first, 0, shape->inputs,
                                        inputs, din, sample);
 }
@@ -128,7 +129,7 @@ void cpu_dense_backward_input(const struct dense_shape *shape, size_t count, con
     product.add = add;
     product.din = din;
     backend_cpu()->transpose(1, count, shape->outputs, dout, 0, shape->output_gradient_sample,
-                             product.turned, 0, product.rows);
+                             product.transposed, 0, product.rows);
     parallel_for((shape->inputs + INPUTS - 1) / INPUTS, input_task, &product);
 }
 

@@ -41,7 +41,7 @@ static void fill_row(const struct normact *normact, float *rows, enum normact_ro
         row_of(normact, rows, row)[c] = (float)value;
 }
 
-/* Rounding can leave a variance just below 0; what is not a number stays so. */
+/* Rounding can leave a variance just below 0; NaN stays NaN. */
 static double not_negative(double variance)
 {
     return variance < 0 ? 0 : variance;

@@ -48,7 +48,7 @@ struct error *checkpoint_write(const char *path, const struct checkpoint *checkp
 struct error *checkpoint_read(const char *path, const struct checkpoint *checkpoint,
                               char progress[CHECKPOINT_PROGRESS], bool *found) MUST_CHECK;
 
-/* What to return when the progress that was read makes no sense. */
+/* The error to return when the progress that was read is invalid. */
 struct error *checkpoint_strange(const char *path, const struct checkpoint *checkpoint) MUST_CHECK;
 
 /* What computes networks on that backend: our version, computed_by(), and the device. */

@@ -45,6 +45,12 @@ extern const struct family family_cnn, family_fcn, family_resnet, family_incepti
 extern const char *const family_norms[], *const family_activations[], *const family_poolings[],
                                                                           *const family_ends[];
 
+/* A word with a whole number: its name, default, limits and help. */
+#define FAMILY_NUMBER(word_, default_, least_, most_, help_)                                       \
+    {                                                                                              \
+        .name = word_, .standard = default_, .smallest = least_, .largest = most_, .help = help_   \
+    }
+
 /* Words that several families have. */
 #define FAMILY_NORM                                                                                \
     {                                                                                              \

@@ -10,16 +10,10 @@
 enum { DEPTH, WIDTH, KERNEL, NORM, ACT, POOL, END };
 
 static const struct word words[] = {
-    [DEPTH] = {.name = "depth",
-               .standard = 3,
-               .smallest = 1,
-               .largest = 16,
-               .help = "blocks of convolution, normalisation, activation, pooling"},
-    [WIDTH] = {.name = "width",
-               .standard = 32,
-               .smallest = 1,
-               .largest = BACKEND_MOST_CHANNELS,
-               .help = "channels of every convolution's output"},
+    [DEPTH] = FAMILY_NUMBER("depth", 3, 1, 16,
+                            "blocks of convolution, normalisation, activation, pooling"),
+    [WIDTH] = FAMILY_NUMBER("width", 32, 1, BACKEND_MOST_CHANNELS,
+                            "channels of every convolution's output"),
     [KERNEL] = {.name = "kernel",
                 .standard = 3,
                 .smallest = 1,

@@ -11,20 +11,12 @@ enum { WIDTH, KERNEL1, KERNEL2, KERNEL3, NORM, ACT, END };
 enum { BLOCKS = 3 };
 
 static const struct word words[] = {
-    [WIDTH] = {.name = "width",
-               .standard = 128,
-               .smallest = 1,
-               .largest = BACKEND_MOST_CHANNELS / 2,
-               .help = "channels of the first and the last block; the second has twice as many"},
-    [KERNEL1] = {.name = "kernel1",
-                 .standard = 8,
-                 .smallest = 1,
-                 .largest = 255,
-                 .help = "steps that the first convolution sees"},
-    [KERNEL2] =
-        {.name = "kernel2", .standard = 5, .smallest = 1, .largest = 255, .help = "the second"},
-    [KERNEL3] =
-        {.name = "kernel3", .standard = 3, .smallest = 1, .largest = 255, .help = "the third"},
+    [WIDTH] =
+        FAMILY_NUMBER("width", 128, 1, BACKEND_MOST_CHANNELS / 2,
+                      "channels of the first and the last block; the second has twice as many"),
+    [KERNEL1] = FAMILY_NUMBER("kernel1", 8, 1, 255, "steps that the first convolution sees"),
+    [KERNEL2] = FAMILY_NUMBER("kernel2", 5, 1, 255, "the second"),
+    [KERNEL3] = FAMILY_NUMBER("kernel3", 3, 1, 255, "the third"),
     [NORM] = FAMILY_NORM,
     [ACT] = FAMILY_ACT,
     [END] = FAMILY_END(POOL_MEAN),

@@ -10,16 +10,8 @@ enum { HIDDEN, LAYERS, END };
 static const char *const ends[] = {"last", "max", "mean", NULL};
 
 static const struct word words[] = {
-    [HIDDEN] = {.name = "hidden",
-                .standard = 64,
-                .smallest = 1,
-                .largest = BACKEND_MOST_CHANNELS / 2,
-                .help = "values of a state"},
-    [LAYERS] = {.name = "layers",
-                .standard = 1,
-                .smallest = 1,
-                .largest = 16,
-                .help = "each reads the states of the one before"},
+    [HIDDEN] = FAMILY_NUMBER("hidden", 64, 1, BACKEND_MOST_CHANNELS / 2, "values of a state"),
+    [LAYERS] = FAMILY_NUMBER("layers", 1, 1, 16, "each reads the states of the one before"),
     [END] = {.name = "end",
              .standard = POOL_NONE,
              .choices = ends,

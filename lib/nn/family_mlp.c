@@ -14,13 +14,8 @@ static const char *const norms[] = {
     [NORM_NONE] = "none", [NORM_BATCH] = "batch", [NORM_BATCH + 1] = NULL};
 
 static const struct word words[] = {
-    [DEPTH] =
-        {.name = "depth", .standard = 3, .smallest = 1, .largest = 16, .help = "hidden layers"},
-    [WIDTH] = {.name = "width",
-               .standard = 500,
-               .smallest = 1,
-               .largest = BACKEND_MOST_CHANNELS,
-               .help = "values of every hidden layer"},
+    [DEPTH] = FAMILY_NUMBER("depth", 3, 1, 16, "hidden layers"),
+    [WIDTH] = FAMILY_NUMBER("width", 500, 1, BACKEND_MOST_CHANNELS, "values of every hidden layer"),
     [NORM] = {.name = "norm", .standard = NORM_NONE, .choices = norms, .help = "normalisation"},
     [ACT] = FAMILY_ACT,
     {0},

@@ -17,25 +17,13 @@ enum { BLOCKS, WIDTH, KERNEL1, KERNEL2, KERNEL3, NORM, ACT, END };
 enum { CONVOLUTIONS = 3 };
 
 static const struct word words[] = {
-    [BLOCKS] = {.name = "blocks",
-                .standard = 3,
-                .smallest = 1,
-                .largest = 16,
-                .help = "residual blocks of three convolutions"},
-    [WIDTH] = {.name = "width",
-               .standard = 64,
-               .smallest = 1,
-               .largest = BACKEND_MOST_CHANNELS / 2,
-               .help = "channels of the first block; the others have twice as many"},
-    [KERNEL1] = {.name = "kernel1",
-                 .standard = 8,
-                 .smallest = 1,
-                 .largest = 255,
-                 .help = "steps that the first convolution of a block sees"},
-    [KERNEL2] =
-        {.name = "kernel2", .standard = 5, .smallest = 1, .largest = 255, .help = "the second"},
-    [KERNEL3] =
-        {.name = "kernel3", .standard = 3, .smallest = 1, .largest = 255, .help = "the third"},
+    [BLOCKS] = FAMILY_NUMBER("blocks", 3, 1, 16, "residual blocks of three convolutions"),
+    [WIDTH] = FAMILY_NUMBER("width", 64, 1, BACKEND_MOST_CHANNELS / 2,
+                            "channels of the first block; the others have twice as many"),
+    [KERNEL1] =
+        FAMILY_NUMBER("kernel1", 8, 1, 255, "steps that the first convolution of a block sees"),
+    [KERNEL2] = FAMILY_NUMBER("kernel2", 5, 1, 255, "the second"),
+    [KERNEL3] = FAMILY_NUMBER("kernel3", 3, 1, 255, "the third"),
     [NORM] = FAMILY_NORM,
     [ACT] = FAMILY_ACT,
     [END] = FAMILY_END(POOL_MEAN),

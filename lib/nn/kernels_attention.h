@@ -1,7 +1,7 @@
 /* Rows of softmax in attention, (rows, stride) with `columns` real values in each; the others are
  * 0 before and after.  stride is a multiple of the vectors. */
 
-/* What is not a number may be missed: it spoils the sum all the same. */
+/* NaN may be missed: the sum becomes NaN all the same. */
 INLINE float largest_of_row(size_t columns, const float *x)
 {
     vector most = splat(x[0]);
@@ -18,7 +18,7 @@ INLINE float largest_of_row(size_t columns, const float *x)
     return lanes[0];
 }
 
-/* x = softmax(scale x).  What is not a number makes its row so. */
+/* x = softmax(scale x).  A NaN makes its whole row NaN. */
 static void softmax_rows(size_t rows, size_t columns, size_t stride, float scale, float *x)
 {
     for (size_t row = 0; row < rows; row++, x += stride) {

@@ -8,7 +8,7 @@
  * run over channels and steps in one loop, except for the first and last step, which miss a
  * neighbour. */
 
-/* x[t] beats what comes before it if it is larger, or not a number. */
+/* x[t] beats the one before it if it is larger or NaN. */
 INLINE mask beats(vector later, vector earlier)
 {
     return (later > earlier) | (later != later);

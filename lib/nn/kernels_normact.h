@@ -12,7 +12,7 @@ enum { TILE = 32 }; /* steps after pooling */
 
 static const float leaky_slope = BACKEND_LEAKY_SLOPE;
 
-/* y = act(a).  The comparisons are such that what is not a number stays so: a network that broke
+/* y = act(a).  The comparisons are such that NaN stays NaN: a network that diverged
  * must not look healthy. */
 INLINE vector activate(const enum activation act, vector a)
 {
@@ -115,7 +115,7 @@ INLINE vector normact_pool(const enum activation act, const enum pooling pool,
     return choose(normact_first(act, window), value[0], value[1]);
 }
 
-/* p.  What is not a number is the largest, also if it comes first. */
+/* p.  NaN counts as the largest, also if it comes first. */
 INLINE vector normact_pool_values(const enum activation act, const enum pooling pool,
                                   const struct normact_window *window)
 {

@@ -20,7 +20,7 @@ static void pool_mean(size_t steps, size_t stride, const float *x, float *out)
     }
 }
 
-/* Of equals the first; what is not a number is the largest. */
+/* The first of equal maxima; NaN counts as the largest. */
 static void pool_max(size_t steps, size_t stride, const float *x, int32_t *index, float *out)
 {
     for (size_t c = 0; c < stride; c += LANES) {

@@ -39,11 +39,13 @@ struct span {
     unsigned worker;
 };
 
+typedef void layer_function(struct pass *pass, const struct layer *layer, const struct span *span);
+
 struct layer_phase {
     void (*prepare)(struct pass *pass, const struct layer *layer);
-    void (*sums)(struct pass *pass, const struct layer *layer, const struct span *span);
+    layer_function *sums;
     void (*reduce)(struct pass *pass, const struct layer *layer);
-    void (*apply)(struct pass *pass, const struct layer *layer, const struct span *span);
+    layer_function *apply;
     void (*finish)(struct pass *pass, const struct layer *layer);
 };
 
@@ -152,7 +154,16 @@ struct tensor_memory {
     float *tangent, *tangent_gradient;
 };
 
-struct step;
+/* One function of one layer. */
+struct pass_step {
+    layer_function *run;
+    const struct layer *layer;
+};
+
+enum {
+    PASS_MOST_BLOCKS = 16,
+    PASS_LARGE_GRADIENT = 128 * 1024, /* floats that leave the cache */
+};
 
 struct pass {
     const struct network *network;
@@ -176,7 +187,7 @@ struct pass {
     struct tensor_memory *tensors;
     float *scratch, *tangent_scratch; /* of the first worker: gradients to be added */
     void **states;                    /* of the layers */
-    struct step *steps; /* two for each layer, sums and apply: as many as a phase can have */
+    struct pass_step *steps; /* two for each layer, sums and apply: as many as a phase can have */
 
     /* What the current functions were asked for. */
     struct forward forward;
@@ -218,8 +229,8 @@ float *input_tangent_gradient(const struct pass *pass, const struct layer *layer
                               const struct span *span);
 void input_tangent_gradient_end(const struct pass *pass, const struct layer *layer, size_t k,
                                 const struct span *span);
-/* TANGENT_BACKWARD, for layers that compute the gradient a second time: where it is missed, or
- * where it does no harm. */
+/* TANGENT_BACKWARD, for layers that compute the gradient a second time: its place, or
+ * scratch memory where nobody needs it. */
 float *input_gradient_again(const struct pass *pass, const struct layer *layer, size_t k,
                             const struct span *span);
 

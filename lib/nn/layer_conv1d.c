@@ -37,7 +37,7 @@ static const float *bias_in(const struct shape *shape, const float *parameters)
     return shape->biased ? parameters + shape->bias : NULL;
 }
 
-/* ---- Its life ---- */
+/* ---- Declaration and memory ---- */
 
 static void declare(struct network *network, struct layer *layer)
 {

@@ -26,7 +26,7 @@ static const struct dense_shape *dense_of(const struct layer *layer)
     return &((const struct shape *)layer->shape)->dense;
 }
 
-/* ---- Its life ---- */
+/* ---- Declaration and memory ---- */
 
 static void declare(struct network *network, struct layer *layer)
 {

@@ -6,7 +6,7 @@
 #include "nn/build.h"
 #include "nn/layer.h"
 
-/* Samples that make the product with W_hh worth its while. */
+/* Samples that fill the rows of the product with W_hh. */
 enum { TOGETHER = 16 };
 
 struct shape {

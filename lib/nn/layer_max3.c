@@ -1,5 +1,5 @@
-/* Max pooling by 3 with stride 1: out[t] = max(in[t - 1], in[t], in[t + 1]) of those that there
- * are, the first of equals, as PyTorch's MaxPool1d(3, stride=1, padding=1).  Linear once it is
+/* Max pooling by 3 with stride 1: out[t] = max(in[t - 1], in[t], in[t + 1]) within the
+ * series, the first of equals, as PyTorch's MaxPool1d(3, stride=1, padding=1).  Linear once it is
  * known which step is the largest, so that tangents go the same ways. */
 #include "nn/build.h"
 #include "nn/layer.h"

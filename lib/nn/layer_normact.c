@@ -1,5 +1,5 @@
 /* Normalisation, activation and pooling: one layer, because one sweep over memory does all three.
- * The work is in the backend; here is only which tensors it is done on. */
+ * The backend computes; this file says on which tensors. */
 #include "nn/build.h"
 #include "nn/layer.h"
 
@@ -30,7 +30,7 @@ static bool normalises(const struct layer *layer)
     return shape_of(layer)->normact.norm != NORM_NONE;
 }
 
-/* ---- Its life ---- */
+/* ---- Declaration and memory ---- */
 
 static void declare(struct network *network, struct layer *layer)
 {

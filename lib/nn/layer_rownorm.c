@@ -1,5 +1,5 @@
 /* Normalisation of every step over its channels, as PyTorch's LayerNorm(channels) of (N, L, C).
- * The work is in the backend; here is only which tensors it is done on. */
+ * The backend computes; this file says on which tensors. */
 #include "nn/build.h"
 #include "nn/layer.h"
 

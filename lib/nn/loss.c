@@ -195,7 +195,7 @@ double loss_value(const struct loss *loss, size_t count, size_t classes, const f
 
 /* ---- Tangents ---- */
 
-/* In double precision: much of it is about to be taken away. */
+/* In double precision: much of it cancels. */
 static double tangent_of(const float *direction, size_t v, float temperature)
 {
     return direction ? (double)direction[v] / temperature : 0.0;

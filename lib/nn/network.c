@@ -268,7 +268,7 @@ void network_initialise(const struct network *network, uint64_t seed, uint64_t i
             network->layers[i].type->initialise(&network->layers[i], &filler, parameters, buffers);
 }
 
-/* ---- Looking things up ---- */
+/* ---- Lookup ---- */
 
 bool network_statistics(const struct network *network, size_t i,
                         struct network_statistics *statistics)

@@ -5,23 +5,23 @@
 #include "nn/backend_memory.h"
 
 /* The part of a dataset that starts at a series. */
-static struct train_set part_of(const struct network *network, const struct train_set *set,
-                                size_t first, size_t most)
+static struct tensor_dataset part_of(const struct network *network,
+                                     const struct tensor_dataset *data, size_t first, size_t most)
 {
     size_t features = network->architecture.features, classes = network->architecture.classes;
-    size_t left = set->count - first;
+    size_t left = data->count - first;
 
-    return (struct train_set){.count = left < most ? left : most,
-                              .x =
-                                  set->x + first * architecture_series_size(&network->architecture),
-                              .features = set->features ? set->features + first * features : NULL,
-                              .labels = set->labels ? set->labels + first : NULL,
-                              .targets = set->targets ? set->targets + first * classes : NULL};
+    return (struct tensor_dataset){
+        .count = left < most ? left : most,
+        .x = data->x + first * architecture_series_size(&network->architecture),
+        .features = data->features ? data->features + first * features : NULL,
+        .labels = data->labels ? data->labels + first : NULL,
+        .targets = data->targets ? data->targets + first * classes : NULL};
 }
 
 /* Logits of a part, by the running statistics. */
 static const float *run_part(struct pass *pass, const float *parameters, float *buffers,
-                             const struct train_set *part, bool same)
+                             const struct tensor_dataset *part, bool same)
 {
     struct forward forward = {.count = part->count,
                               .x = part->x,
@@ -33,11 +33,11 @@ static const float *run_part(struct pass *pass, const float *parameters, float *
     return pass_forward(pass, &forward);
 }
 
-/* Where parts of a dataset in host memory go on a device with its own memory: two buffers that are
+/* Buffers for parts of a dataset on a device with memory of its own: two that are
  * used in turn, so that the next part is copied while the device is busy with this one. */
 struct staging {
     const struct network *network;
-    const struct train_set *set;
+    const struct tensor_dataset *data;
     size_t most; /* series of a part */
     void *x[2], *features[2];
 };
@@ -51,7 +51,7 @@ static struct error *staging_make(struct staging *staging)
 
     for (int i = 0; !backend->host_memory && i < 2; i++) {
         TRY(backend_room(backend, series, "series", &staging->x[i]));
-        if (staging->set->features)
+        if (staging->data->features)
             TRY(backend_room(backend, features, "features", &staging->features[i]));
     }
     return NULL;
@@ -71,9 +71,9 @@ static size_t place_of(const struct staging *staging, size_t first)
 }
 
 /* The part that starts at a series, as the device sees it. */
-static struct train_set staged_part(const struct staging *staging, size_t first)
+static struct tensor_dataset staged_part(const struct staging *staging, size_t first)
 {
-    struct train_set part = part_of(staging->network, staging->set, first, staging->most);
+    struct tensor_dataset part = part_of(staging->network, staging->data, first, staging->most);
     size_t place = place_of(staging, first);
 
     if (staging->x[place]) {
@@ -83,16 +83,16 @@ static struct train_set staged_part(const struct staging *staging, size_t first)
     return part;
 }
 
-/* Brings it there: the other place is that of the part at work. */
+/* Copies the part there: the other buffer holds the part at work. */
 static void stage_part(const struct staging *staging, size_t first)
 {
     const struct network *network = staging->network;
     size_t place = place_of(staging, first), features = network->architecture.features;
-    struct train_set from;
+    struct tensor_dataset from;
 
-    if (first >= staging->set->count || !staging->x[place])
+    if (first >= staging->data->count || !staging->x[place])
         return;
-    from = part_of(network, staging->set, first, staging->most);
+    from = part_of(network, staging->data, first, staging->most);
     network->backend->upload_beside(staging->x[place], from.x,
                                     from.count * architecture_series_size(&network->architecture) *
                                         sizeof *from.x);
@@ -102,17 +102,17 @@ static void stage_part(const struct staging *staging, size_t first)
 }
 
 struct error *network_predict(struct pass *pass, const float *parameters, float *buffers,
-                              const struct train_set *set, float *logits, float *embeddings)
+                              const struct tensor_dataset *data, float *logits, float *embeddings)
 {
     const struct network *network = pass_network(pass);
     size_t most = pass_most(pass), classes = network->architecture.classes;
-    struct staging staging = {network, set, most, {NULL}, {NULL}};
+    struct staging staging = {network, data, most, {NULL}, {NULL}};
     struct error *error = staging_make(&staging);
 
     if (!error)
         stage_part(&staging, 0);
-    for (size_t first = 0; !error && first < set->count; first += most) {
-        struct train_set part = staged_part(&staging, first);
+    for (size_t first = 0; !error && first < data->count; first += most) {
+        struct tensor_dataset part = staged_part(&staging, first);
         const float *out = run_part(pass, parameters, buffers, &part, first > 0);
 
         stage_part(&staging, first + most);
@@ -127,26 +127,26 @@ struct error *network_predict(struct pass *pass, const float *parameters, float 
     return error;
 }
 
-struct loss loss_for_set(const struct loss *loss, const struct train_set *set)
+struct loss loss_for(const struct loss *loss, const struct tensor_dataset *data)
 {
     struct loss labels = {LOSS_LABELS, 1.0f, 1.0f};
 
-    return loss->kind != LOSS_LABELS && !set->targets ? labels : *loss;
+    return loss->kind != LOSS_LABELS && !data->targets ? labels : *loss;
 }
 
 /* Parts that are evaluated before the host reads the results. */
 enum { PARTS_AT_ONCE = 64 };
 
-/* Loss and right answers of part i to values[2 i], on the device. */
+/* Loss and number of correct predictions of part i to values[2 i], on the device. */
 static void evaluate_parts(struct pass *pass, const struct loss *loss, const float *parameters,
-                           float *buffers, const struct train_set *set, double *values)
+                           float *buffers, const struct tensor_dataset *data, double *values)
 {
     const struct network *network = pass_network(pass);
     const struct backend *backend = network->backend;
     size_t most = pass_most(pass), classes = network->architecture.classes;
 
-    for (size_t first = 0; first < set->count; first += most, values += 2) {
-        struct train_set part = part_of(network, set, first, most);
+    for (size_t first = 0; first < data->count; first += most, values += 2) {
+        struct tensor_dataset part = part_of(network, data, first, most);
         struct targets targets = {part.labels, part.targets};
         const float *logits = run_part(pass, parameters, buffers, &part, first > 0);
 
@@ -157,21 +157,21 @@ static void evaluate_parts(struct pass *pass, const struct loss *loss, const flo
 }
 
 struct error *network_evaluate(struct pass *pass, const struct loss *loss, const float *parameters,
-                               float *buffers, const struct train_set *set, double *mean,
+                               float *buffers, const struct tensor_dataset *data, double *mean,
                                double *accuracy)
 {
     const struct network *network = pass_network(pass);
     const struct backend *backend = network->backend;
     size_t most = pass_most(pass), together = PARTS_AT_ONCE * most;
-    struct loss used = loss_for_set(loss, set);
+    struct loss used = loss_for(loss, data);
     double sum = 0, correct = 0, seen[2 * PARTS_AT_ONCE] = {0};
     struct error *error = NULL;
     void *room = NULL;
 
     if (!backend->host_memory)
         error = backend_room(backend, sizeof seen, "an evaluation", &room);
-    for (size_t first = 0; !error && first < set->count; first += together) {
-        struct train_set parts = part_of(network, set, first, together);
+    for (size_t first = 0; !error && first < data->count; first += together) {
+        struct tensor_dataset parts = part_of(network, data, first, together);
 
         evaluate_parts(pass, &used, parameters, buffers, &parts, room ? room : seen);
         if (room)
@@ -183,8 +183,8 @@ struct error *network_evaluate(struct pass *pass, const struct loss *loss, const
             correct += seen[2 * i + 1];
         }
     }
-    *mean = sum / (double)set->count;
-    *accuracy = set->labels ? correct / (double)set->count : NAN;
+    *mean = sum / (double)data->count;
+    *accuracy = data->labels ? correct / (double)data->count : NAN;
     backend->release(room);
     return error;
 }

@@ -9,8 +9,9 @@
 #include "nn/loss.h"
 #include "nn/pass.h"
 
-/* Series and what belongs to them, in host memory, owned by the caller. */
-struct train_set {
+/* Series and what belongs to them, as PyTorch's TensorDataset: arrays in host memory that the caller
+ * owns. */
+struct tensor_dataset {
     size_t count;
     const float *x;        /* (N, C, L) */
     const float *features; /* (N, K), where the network has features */
@@ -19,24 +20,24 @@ struct train_set {
 
     /* NULL, or to be told which series of x, a mapped file, are in the next batch: they can be read
      * from the disk while the batch before is at work. */
-    void (*soon)(const void *context, const size_t *indices, size_t count);
+    void (*prefetch)(const void *context, const size_t *indices, size_t count);
     const void *context;
 };
 
 /* Logits (N, V) and, if not NULL, embeddings (N, network->embedding) of all series, by the running
  * statistics.  pass says how many at a time.  The dataset and the results are host memory. */
 struct error *network_predict(struct pass *pass, const float *parameters, float *buffers,
-                              const struct train_set *set, float *logits,
+                              const struct tensor_dataset *data, float *logits,
                               float *embeddings) MUST_CHECK;
 
 /* The loss for a dataset: the given one if the dataset has the targets it needs, else cross-entropy
  * with labels. */
-struct loss loss_for_set(const struct loss *loss, const struct train_set *set);
+struct loss loss_for(const struct loss *loss, const struct tensor_dataset *data);
 
 /* Mean loss over the dataset, which is memory of the backend, and the accuracy (NaN without
  * labels). */
 struct error *network_evaluate(struct pass *pass, const struct loss *loss, const float *parameters,
-                               float *buffers, const struct train_set *set, double *mean,
+                               float *buffers, const struct tensor_dataset *data, double *mean,
                                double *accuracy) MUST_CHECK;
 
 #endif

@@ -70,7 +70,7 @@ static struct error *take_views(const struct backend *backend, const struct tch 
     return NULL;
 }
 
-/* A variance below 0 would make everything after it not a number. */
+/* A variance below 0 would make everything after it NaN. */
 static struct error *check_variances(const struct tch *tch)
 {
     for (size_t i = 0; i < tch->count; i++) {

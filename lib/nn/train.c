@@ -14,6 +14,24 @@
 
 enum { CHECKPOINT_EVERY = 10, EVALUATION_BATCH = 256 };
 
+size_t train_even_batch(size_t count, size_t batch)
+{
+    size_t batches;
+
+    if (count == 0 || batch == 0)
+        return batch;
+    batches = (count - 1) / batch + 1;
+    return (count - 1) / batches + 1;
+}
+
+size_t train_epochs_for_steps(size_t steps, size_t count, size_t batch)
+{
+    size_t batches = count && batch ? (count - 1) / batch + 1 : 1;
+    size_t epochs = (steps + batches / 2) / batches;
+
+    return epochs ? epochs : 1;
+}
+
 struct train_options train_defaults(void)
 {
     struct train_options options = {.epochs = 100,
@@ -28,36 +46,36 @@ struct train_options train_defaults(void)
 
 /* ---- A dataset on the device ---- */
 
-static void unview_set(const struct network *network, const struct train_set *set,
-                       const struct train_set *view)
+static void unview_dataset(const struct network *network, const struct tensor_dataset *data,
+                           const struct tensor_dataset *view)
 {
     const struct backend *backend = network->backend;
 
-    backend_view_free(backend, set->x, view->x);
-    backend_view_free(backend, set->features, view->features);
-    backend_view_free(backend, set->labels, view->labels);
-    backend_view_free(backend, set->targets, view->targets);
+    backend_view_free(backend, data->x, view->x);
+    backend_view_free(backend, data->features, view->features);
+    backend_view_free(backend, data->labels, view->labels);
+    backend_view_free(backend, data->targets, view->targets);
 }
 
-static struct error *view_set(const struct network *network, const struct train_set *set,
-                              struct train_set *view)
+static struct error *view_dataset(const struct network *network, const struct tensor_dataset *data,
+                                  struct tensor_dataset *view)
 {
     const struct backend *backend = network->backend;
     const struct architecture *a = &network->architecture;
     const void *x, *features = NULL, *labels = NULL, *targets = NULL;
     struct error *error;
 
-    error =
-        backend_view(backend, set->x, set->count * architecture_series_size(a) * sizeof(float), &x);
+    error = backend_view(backend, data->x,
+                         data->count * architecture_series_size(a) * sizeof(float), &x);
     if (!error)
-        error = backend_view(backend, set->features, set->count * a->features * sizeof(float),
+        error = backend_view(backend, data->features, data->count * a->features * sizeof(float),
                              &features);
     if (!error)
-        error = backend_view(backend, set->labels, set->count * sizeof(int32_t), &labels);
+        error = backend_view(backend, data->labels, data->count * sizeof(int32_t), &labels);
     if (!error)
-        error =
-            backend_view(backend, set->targets, set->count * a->classes * sizeof(float), &targets);
-    *view = (struct train_set){set->count, x, features, labels, targets};
+        error = backend_view(backend, data->targets, data->count * a->classes * sizeof(float),
+                             &targets);
+    *view = (struct tensor_dataset){data->count, x, features, labels, targets};
     return error;
 }
 
@@ -68,8 +86,8 @@ struct training {
     const struct network *network;
     const struct backend *backend;
     const struct train_options *options;
-    const struct train_set *set, *validation;
-    struct train_set view, validation_view; /* the same, as the backend sees them */
+    const struct tensor_dataset *data, *validation;
+    struct tensor_dataset view, validation_view; /* the same, as the backend sees them */
     struct pass *pass;
     struct optimiser optimiser;
     /* An epoch, on the host and on the device: the order of the series; the losses of the batches,
@@ -82,7 +100,7 @@ struct training {
     /* One batch. */
     float *x, *features, *targets, *dlogits, *gradient;
     int32_t *labels;
-    float *parameters, *buffers; /* now */
+    float *parameters, *buffers; /* of this step */
     float *best_parameters, *best_buffers;
     struct dropout dropout;
     struct repeated step; /* on a batch of full size */
@@ -90,7 +108,7 @@ struct training {
 };
 
 /* Empty arrays get memory as well, so that NULL always means failure. */
-static void *room(const struct training *t, size_t count, size_t size)
+static void *device_array(const struct training *t, size_t count, size_t size)
 {
     return t->backend->allocate((count ? count : 1) * size);
 }
@@ -100,18 +118,18 @@ static struct error *make_batch(struct training *t, size_t batch)
     const struct network *network = t->network;
     const struct architecture *a = &network->architecture;
 
-    t->device_order = room(t, t->set->count, sizeof *t->device_order);
-    t->device_losses = room(t, t->batches + 1, sizeof *t->device_losses);
-    t->batch_index = room(t, 1, sizeof *t->batch_index);
-    t->step_index = room(t, 1, sizeof *t->step_index);
-    t->x = room(t, batch * architecture_series_size(a), sizeof *t->x);
-    t->features = room(t, batch * a->features, sizeof *t->features);
-    t->targets = room(t, batch * a->classes, sizeof *t->targets);
-    t->labels = room(t, batch, sizeof *t->labels);
-    t->dlogits = room(t, batch * a->classes, sizeof *t->dlogits);
-    t->gradient = room(t, network->parameter_count, sizeof *t->gradient);
-    t->parameters = room(t, network->parameter_count, sizeof *t->parameters);
-    t->buffers = room(t, network->buffer_count, sizeof *t->buffers);
+    t->device_order = device_array(t, t->data->count, sizeof *t->device_order);
+    t->device_losses = device_array(t, t->batches + 1, sizeof *t->device_losses);
+    t->batch_index = device_array(t, 1, sizeof *t->batch_index);
+    t->step_index = device_array(t, 1, sizeof *t->step_index);
+    t->x = device_array(t, batch * architecture_series_size(a), sizeof *t->x);
+    t->features = device_array(t, batch * a->features, sizeof *t->features);
+    t->targets = device_array(t, batch * a->classes, sizeof *t->targets);
+    t->labels = device_array(t, batch, sizeof *t->labels);
+    t->dlogits = device_array(t, batch * a->classes, sizeof *t->dlogits);
+    t->gradient = device_array(t, network->parameter_count, sizeof *t->gradient);
+    t->parameters = device_array(t, network->parameter_count, sizeof *t->parameters);
+    t->buffers = device_array(t, network->buffer_count, sizeof *t->buffers);
     if (!t->device_order || !t->device_losses || !t->batch_index || !t->step_index || !t->x ||
         !t->features || !t->targets || !t->labels || !t->dlogits || !t->gradient ||
         !t->parameters || !t->buffers)
@@ -129,20 +147,20 @@ static void full_step(void *context);
 static struct error *training_start(struct training *t, float *parameters, float *buffers)
 {
     const struct network *network = t->network;
-    size_t batch = t->options->batch < t->set->count ? t->options->batch : t->set->count;
+    size_t batch = t->options->batch < t->data->count ? t->options->batch : t->data->count;
     size_t held_out = t->validation ? t->validation->count : 0;
 
     /* Training on few series has small batches; validation need not. */
     held_out = held_out < EVALUATION_BATCH ? held_out : EVALUATION_BATCH;
-    t->batches = (t->set->count - 1) / batch + 1;
-    TRY(view_set(network, t->set, &t->view));
+    t->batches = (t->data->count - 1) / batch + 1;
+    TRY(view_dataset(network, t->data, &t->view));
     if (t->validation)
-        TRY(view_set(network, t->validation, &t->validation_view));
+        TRY(view_dataset(network, t->validation, &t->validation_view));
     TRY(pass_new(network, batch > held_out ? batch : held_out, PASS_BACKWARD, &t->pass));
     pass_share(t->pass, t->options->cluster);
     TRY(optimiser_new(&t->options->optimiser, t->backend, network->parameter_count, &t->optimiser));
     TRY(optimiser_reserve(&t->optimiser, t->batches));
-    t->order = calloc(t->set->count, sizeof *t->order);
+    t->order = calloc(t->data->count, sizeof *t->order);
     t->losses = calloc(t->batches + 1, sizeof *t->losses);
     if (!t->order || !t->losses)
         return error_memory("training");
@@ -173,9 +191,9 @@ static void training_free(struct training *t)
         t->parameters,   t->buffers};
 
     t->backend->repeat_end(&t->step);
-    unview_set(t->network, t->set, &t->view);
+    unview_dataset(t->network, t->data, &t->view);
     if (t->validation)
-        unview_set(t->network, t->validation, &t->validation_view);
+        unview_dataset(t->network, t->validation, &t->validation_view);
     pass_free(t->pass);
     optimiser_free(&t->optimiser);
     free(t->order);
@@ -184,19 +202,19 @@ static void training_free(struct training *t)
         t->backend->release(memory[i]);
 }
 
-static void digest_set(struct digest *digest, const struct network *network,
-                       const struct train_set *set)
+static void digest_dataset(struct digest *digest, const struct network *network,
+                           const struct tensor_dataset *data)
 {
     const struct architecture *a = &network->architecture;
 
-    digest_add(digest, &set->count, sizeof set->count);
-    digest_add(digest, set->x, set->count * architecture_series_size(a) * sizeof *set->x);
-    if (set->features)
-        digest_add(digest, set->features, set->count * a->features * sizeof *set->features);
-    if (set->labels)
-        digest_add(digest, set->labels, set->count * sizeof *set->labels);
-    if (set->targets)
-        digest_add(digest, set->targets, set->count * a->classes * sizeof *set->targets);
+    digest_add(digest, &data->count, sizeof data->count);
+    digest_add(digest, data->x, data->count * architecture_series_size(a) * sizeof *data->x);
+    if (data->features)
+        digest_add(digest, data->features, data->count * a->features * sizeof *data->features);
+    if (data->labels)
+        digest_add(digest, data->labels, data->count * sizeof *data->labels);
+    if (data->targets)
+        digest_add(digest, data->targets, data->count * a->classes * sizeof *data->targets);
 }
 
 static struct error *digest_values(struct digest *digest, const struct backend *backend,
@@ -230,9 +248,9 @@ static struct error *take_fingerprint(struct training *t)
              o->patience, (int)o->choose, o->validate_every);
     digest_start(&digest);
     digest_add(&digest, text, strlen(text));
-    digest_set(&digest, t->network, t->set);
+    digest_dataset(&digest, t->network, t->data);
     if (t->validation)
-        digest_set(&digest, t->network, t->validation);
+        digest_dataset(&digest, t->network, t->validation);
     TRY(digest_values(&digest, t->backend, t->parameters, t->network->parameter_count));
     TRY(digest_values(&digest, t->backend, t->buffers, t->network->buffer_count));
     digest_finish(&digest, t->state.fingerprint);
@@ -252,19 +270,19 @@ static void train_step(struct training *t, size_t count)
 {
     const struct backend *backend = t->backend;
     const struct architecture *a = &t->network->architecture;
-    const struct train_set *set = &t->view;
+    const struct tensor_dataset *data = &t->view;
     const size_t *order = t->device_order, *index = t->batch_index;
     size_t size = t->options->batch;
     struct targets targets = {t->labels, t->targets};
     const float *logits;
 
-    backend->gather(count, architecture_series_size(a), set->x, order, index, size, t->x);
+    backend->gather(count, architecture_series_size(a), data->x, order, index, size, t->x);
     if (a->features)
-        backend->gather(count, a->features, set->features, order, index, size, t->features);
-    if (set->labels)
-        backend->gather(count, 1, set->labels, order, index, size, t->labels);
-    if (set->targets)
-        backend->gather(count, a->classes, set->targets, order, index, size, t->targets);
+        backend->gather(count, a->features, data->features, order, index, size, t->features);
+    if (data->labels)
+        backend->gather(count, 1, data->labels, order, index, size, t->labels);
+    if (data->targets)
+        backend->gather(count, a->classes, data->targets, order, index, size, t->targets);
 
     logits = pass_forward(t->pass, &(struct forward){.count = count,
                                                      .x = t->x,
@@ -278,8 +296,8 @@ static void train_step(struct training *t, size_t count)
                   t->device_losses, index);
     pass_backward(t->pass, &(struct backward){.logits = t->dlogits, .parameters = t->gradient});
     optimiser_follow(&t->optimiser, index, t->gradient, t->parameters);
-    backend->count(t->batch_index);
-    backend->count(t->step_index);
+    backend->increment(t->batch_index);
+    backend->increment(t->step_index);
 }
 
 /* On a batch of full size, for backend->repeat. */
@@ -297,10 +315,10 @@ static void plan_epoch(struct training *t, size_t epoch, double rate)
     struct random_stream stream =
         random_stream(t->options->seed, RANDOM_SHUFFLE, t->options->index << 32 | epoch);
 
-    for (size_t i = 0; i < t->set->count; i++)
+    for (size_t i = 0; i < t->data->count; i++)
         t->order[i] = i;
-    random_shuffle(&stream, t->order, t->set->count);
-    t->backend->upload(t->device_order, t->order, t->set->count * sizeof *t->order);
+    random_shuffle(&stream, t->order, t->data->count);
+    t->backend->upload(t->device_order, t->order, t->data->count * sizeof *t->order);
     for (size_t i = 0; i < t->batches; i++)
         optimiser_plan(&t->optimiser, i, rate);
     optimiser_plan_end(&t->optimiser, t->batches);
@@ -324,13 +342,14 @@ static void check_values(const struct training *t)
         t->backend->find_infinite(optimiser->count, optimiser->second, found);
 }
 
-/* Announces the batch that starts there, if there is one. */
-static void announce(const struct training *t, size_t first)
+/* Has the series of the batch that starts there read ahead, if there is one. */
+static void prefetch_batch(const struct training *t, size_t first)
 {
-    const struct train_set *set = t->set;
+    const struct tensor_dataset *data = t->data;
 
-    if (set->soon && first < set->count)
-        set->soon(set->context, t->order + first, size_min(t->options->batch, set->count - first));
+    if (data->prefetch && first < data->count)
+        data->prefetch(data->context, t->order + first,
+                       size_min(t->options->batch, data->count - first));
 }
 
 static struct error *train_epoch(struct training *t, size_t epoch, double rate, double *loss)
@@ -339,20 +358,20 @@ static struct error *train_epoch(struct training *t, size_t epoch, double rate, 
     double sum = 0;
 
     plan_epoch(t, epoch, rate);
-    announce(t, 0);
-    for (size_t first = 0; first < t->set->count; first += size) {
-        announce(t, first + size);
-        if (t->set->count - first >= size)
+    prefetch_batch(t, 0);
+    for (size_t first = 0; first < t->data->count; first += size) {
+        prefetch_batch(t, first + size);
+        if (t->data->count - first >= size)
             t->backend->repeat(&t->step);
         else
-            train_step(t, t->set->count - first);
+            train_step(t, t->data->count - first);
         TRY(cluster_check(t->options->cluster));
     }
     check_values(t);
     TRY(backend_fetch(t->backend, t->losses, t->device_losses,
                       (t->batches + 1) * sizeof *t->losses));
     for (size_t i = 0; i < t->batches; i++) {
-        size_t left = t->set->count - i * size;
+        size_t left = t->data->count - i * size;
 
         if (!isfinite(t->losses[i]))
             return error_make("training: the loss is not a number in epoch %zu: use a smaller "
@@ -364,7 +383,7 @@ static struct error *train_epoch(struct training *t, size_t epoch, double rate, 
         return error_make("training: the network has values that are not finite after epoch %zu: "
                           "use a smaller learning rate, or scale the series first (sc-scale)",
                           epoch + 1);
-    *loss = sum / (double)t->set->count;
+    *loss = sum / (double)t->data->count;
     return NULL;
 }
 
@@ -457,23 +476,23 @@ static struct error *run_epoch(struct training *t)
     return save_if_due(t, is_over(t));
 }
 
-static struct error *check_set(const struct network *network, const struct train_set *set,
-                               const struct loss *loss, const char *what)
+static struct error *check_dataset(const struct network *network, const struct tensor_dataset *data,
+                                   const struct loss *loss, const char *what)
 {
     size_t classes = network->architecture.classes;
 
-    if (set->count == 0)
+    if (data->count == 0)
         return error_make("training: the %s set is empty", what);
-    if (network->architecture.features && !set->features)
+    if (network->architecture.features && !data->features)
         return error_make("training: the network expects %zu features, the %s set has none",
                           network->architecture.features, what);
-    if (loss->kind == LOSS_LABELS ? !set->labels : !set->targets)
+    if (loss->kind == LOSS_LABELS ? !data->labels : !data->targets)
         return error_make("training: the %s set has no %s", what,
                           loss->kind == LOSS_LABELS ? "labels" : "soft labels");
-    for (size_t i = 0; set->labels && i < set->count; i++)
-        if (set->labels[i] < 0 || (size_t)set->labels[i] >= classes)
+    for (size_t i = 0; data->labels && i < data->count; i++)
+        if (data->labels[i] < 0 || (size_t)data->labels[i] >= classes)
             return error_make("training: label %d of series %zu of the %s set is not in 0..%zu",
-                              (int)set->labels[i], i, what, classes - 1);
+                              (int)data->labels[i], i, what, classes - 1);
     return NULL;
 }
 
@@ -493,23 +512,24 @@ static struct error *run(struct training *t, struct train_result *result)
 }
 
 struct error *train_network(const struct network *network, const struct train_options *options,
-                            const struct train_set *set, const struct train_set *validation,
-                            float *parameters, float *buffers, struct train_result *result)
+                            const struct tensor_dataset *data,
+                            const struct tensor_dataset *validation, float *parameters,
+                            float *buffers, struct train_result *result)
 {
     struct training training = {.network = network,
                                 .backend = network->backend,
                                 .options = options,
-                                .set = set,
+                                .data = data,
                                 .validation = validation};
     struct error *error;
 
     if (options->epochs == 0 || options->batch == 0)
         return error_make("training: epochs and batch must be at least 1");
-    TRY(check_set(network, set, &options->loss, "training"));
+    TRY(check_dataset(network, data, &options->loss, "training"));
     if (validation) {
-        struct loss held_out = loss_for_set(&options->loss, validation);
+        struct loss held_out = loss_for(&options->loss, validation);
 
-        TRY(check_set(network, validation, &held_out, "validation"));
+        TRY(check_dataset(network, validation, &held_out, "validation"));
     }
     error = training_start(&training, parameters, buffers);
     if (!error)

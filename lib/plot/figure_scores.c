@@ -3,17 +3,13 @@
 #include <string.h>
 
 #include "plot/figures.h"
-#include "plot/svg.h"
+#include "plot/figure_parts.h"
 
 enum {
-    PAGE_WIDTH = 1000,
-    TOP = 44,
     BAR_HEIGHT = 26,
     BAR_GAP = 10,
     MOST_CLASSES = 60, /* of a matrix */
 };
-
-static const char dark[] = "#222222", grey[] = "#777777";
 
 /* Room for the longest name, within reason. */
 static double name_width(const struct scores *scores, size_t count)
@@ -30,20 +26,20 @@ static void draw_bar(FILE *stream, const struct scores *scores, const struct svg
 {
     double end = svg_at_step(frame, scores->accuracy);
 
-    svg_text(stream, frame->x - 10, y + 18, 13, "end", dark, "%.48s", scores->name);
+    svg_text(stream, frame->x - 10, y + 18, 13, "end", figure_dark, "%.48s", scores->name);
     svg_box(stream, frame->x, y, end - frame->x, BAR_HEIGHT, svg_colour(1), "none", 0.85);
     if (!isnan(scores->deviation)) {
         double from = svg_at_step(frame, fmax(0, scores->accuracy - scores->deviation));
         double to = svg_at_step(frame, fmin(100, scores->accuracy + scores->deviation));
-        struct svg_pen pen = {dark, 1.4, 1};
+        struct svg_pen pen = {figure_dark, 1.4, 1};
 
         svg_line(stream, from, y + BAR_HEIGHT / 2.0, to, y + BAR_HEIGHT / 2.0, pen);
         svg_line(stream, from, y + 8, from, y + BAR_HEIGHT - 8, pen);
         svg_line(stream, to, y + 8, to, y + BAR_HEIGHT - 8, pen);
-        svg_text(stream, frame->x + frame->width + 10, y + 18, 13, "start", dark,
+        svg_text(stream, frame->x + frame->width + 10, y + 18, 13, "start", figure_dark,
                  "%.2f \xc2\xb1 %.2f", scores->accuracy, scores->deviation);
     } else {
-        svg_text(stream, frame->x + frame->width + 10, y + 18, 13, "start", dark, "%.2f",
+        svg_text(stream, frame->x + frame->width + 10, y + 18, 13, "start", figure_dark, "%.2f",
                  scores->accuracy);
     }
 }
@@ -58,11 +54,11 @@ static double draw_bars(FILE *stream, const struct scores *scores, size_t count)
         double x = svg_at_step(&frame, tick);
 
         svg_line(stream, x, TOP - 6, x, bottom, (struct svg_pen){"#dddddd", 1, 1});
-        svg_text(stream, x, bottom + 16, 11, "middle", grey, "%.0f", tick);
+        svg_text(stream, x, bottom + 16, 11, "middle", figure_grey, "%.0f", tick);
     }
     for (size_t i = 0; i < count; i++)
         draw_bar(stream, &scores[i], &frame, TOP + (double)i * (BAR_HEIGHT + BAR_GAP));
-    svg_text(stream, left + frame.width / 2, bottom + 34, 12, "middle", dark,
+    svg_text(stream, left + frame.width / 2, bottom + 34, 12, "middle", figure_dark,
              "accuracy, %% (mean and deviation of the students)");
     return bottom + 48;
 }
@@ -105,7 +101,7 @@ static void draw_matrix_row(FILE *stream, const struct matrix *matrix, size_t ro
 
     for (size_t v = 0; v < classes; v++)
         total += counts[v];
-    svg_text(stream, matrix->x - 8, y + matrix->cell / 2 + 4, 12, "end", dark, "%.34s",
+    svg_text(stream, matrix->x - 8, y + matrix->cell / 2 + 4, 12, "end", figure_dark, "%.34s",
              matrix->scores->class_names[row]);
     for (size_t v = 0; v < classes; v++) {
         double share = total > 0 ? counts[v] / total : 0;
@@ -116,8 +112,8 @@ static void draw_matrix_row(FILE *stream, const struct matrix *matrix, size_t ro
             svg_box(stream, x, y, matrix->cell - 1, matrix->cell - 1, svg_colour(v == row ? 2 : 0),
                     "none", 0.15 + 0.7 * share);
         if (share >= 0.005 && matrix->cell >= 18)
-            svg_text(stream, x + matrix->cell / 2, y + matrix->cell / 2 + 4, 11, "middle", dark,
-                     "%.0f", 100 * share);
+            svg_text(stream, x + matrix->cell / 2, y + matrix->cell / 2 + 4, 11, "middle",
+                     figure_dark, "%.0f", 100 * share);
     }
 }
 
@@ -126,12 +122,12 @@ static void draw_matrix(FILE *stream, const struct scores *scores, double top)
     struct matrix matrix = {scores, matrix_left(scores), top + 66, matrix_cell(scores)};
     int room = (int)(matrix.cell / 6.5);
 
-    svg_text(stream, 16, top + 22, 14, "start", dark,
+    svg_text(stream, 16, top + 22, 14, "start", figure_dark,
              "%.60s: series of each true class (row) taken for each class (column), %%",
              scores->name);
     for (size_t v = 0; v < scores->classes; v++)
-        svg_text(stream, matrix.x + ((double)v + 0.5) * matrix.cell, top + 58, 11, "middle", grey,
-                 "%.*s", room > 0 ? room : 1, scores->class_names[v]);
+        svg_text(stream, matrix.x + ((double)v + 0.5) * matrix.cell, top + 58, 11, "middle",
+                 figure_grey, "%.*s", room > 0 ? room : 1, scores->class_names[v]);
     for (size_t row = 0; row < scores->classes; row++)
         draw_matrix_row(stream, &matrix, row);
 }

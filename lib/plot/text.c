@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/text.h"
+#include "base/sort.h"
 #include "plot/figures.h"
 
 enum { HEIGHT = 4, CURVE_HEIGHT = 16, LEAST_WIDTH = 20, GAP = 2, MARGIN = 10 };
@@ -67,7 +68,7 @@ static void put_row(FILE *stream, const struct canvas *canvas, size_t row)
     }
 }
 
-/* What files hold may play no tricks on a terminal. */
+/* No text from a file may send control characters to the terminal. */
 static void put_line(FILE *stream, const char *text)
 {
     text_write(stream, text, strlen(text));
@@ -108,13 +109,6 @@ static void draw_series(struct canvas *canvas, size_t left, size_t columns, cons
     }
 }
 
-static int compare_floats(const void *a, const void *b)
-{
-    const float left = *(const float *)a, right = *(const float *)b;
-
-    return (left > right) - (left < right);
-}
-
 /* The range of all but the outermost values of the channel. */
 static struct error *text_range(const struct dataset *dataset, size_t channel, double *low,
                                 double *high)
@@ -127,7 +121,7 @@ static struct error *text_range(const struct dataset *dataset, size_t channel, d
     for (size_t i = 0; i < dataset->count; i++)
         memcpy(values + i * dataset->length, dataset_series(dataset, i, channel),
                dataset->length * sizeof *values);
-    qsort(values, total, sizeof *values, compare_floats);
+    sort_floats(values, total);
     *low = (double)values[total / 250];
     *high = (double)values[total - 1 - total / 250];
     free(values);
@@ -352,13 +346,13 @@ static void draw_line(struct canvas *canvas, const size_t from[2], const size_t 
     for (size_t x = from[0] + 1; x <= to[0]; x++) {
         size_t y = (size_t)((double)from[1] + height * (double)(x - from[0]) / width + 0.5);
 
-        /* As in a series: each column goes on where the one before ended. */
+        /* As in a series: each column continues where the one before ended. */
         set_column(canvas, x, before < y ? before + 1 : before > y ? before - 1 : y, y);
         before = y;
     }
 }
 
-/* One curve: a dot for each value, joined where the horizontal axis goes on. */
+/* One curve: a dot for each value, joined where the horizontal axis increases. */
 static struct error *text_curve(FILE *stream, const struct table *table, size_t column,
                                 size_t width, const struct figure_options *options)
 {

@@ -40,7 +40,7 @@ static double at_step(const struct html_scale *scale, double step)
     return scale->steps > 1 ? 100 * step / (double)(scale->steps - 1) : 50;
 }
 
-/* Far outside of the box is as good as a little outside. */
+/* Points far outside of the box are moved just outside of it. */
 static double at_value(const struct html_scale *scale, double value)
 {
     double y = 100 * (scale->high - value) / (scale->high - scale->low);
@@ -48,7 +48,7 @@ static double at_value(const struct html_scale *scale, double value)
     return fmin(fmax(y, -50), 150);
 }
 
-/* One number, without zeros that say nothing. */
+/* One number, without trailing zeros. */
 static void number(FILE *stream, double value)
 {
     char text[32];

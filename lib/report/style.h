@@ -133,12 +133,12 @@ static const char *const report_style[] = {
     NULL,
 };
 
-/* Nothing is needed but to look at the page: all of this is for those who point at something. */
+/* The page can be read without this script, which reacts to the pointer. */
 static const char *const report_script[] = {
     "(function(){'use strict';\n",
     "var all=function(what){return Array.from(document.querySelectorAll(what))};\n",
 
-    /* A class that is picked stays, the others fade; picked again, or with Escape, all are back. */
+    /* Picking a class fades the others; picking it again, or Escape, shows all. */
     "function pick(name){all('.chips button').forEach(function(button){"
     "button.setAttribute('aria-pressed',String(button.dataset.c===name))});\n"
     "all('[data-c]:not(button)').forEach(function(item){"

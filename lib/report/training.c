@@ -99,7 +99,7 @@ static struct error *write_curve(FILE *stream, const struct report_curve *curve,
     return NULL;
 }
 
-struct error *write_curves(FILE *stream, const struct report_curve *curves, size_t count)
+struct error *training_write_curves(FILE *stream, const struct report_curve *curves, size_t count)
 {
     fputs("<h2>Learning curves</h2>\n<p>Each on a scale of its own, which its caption "
           "names.</p>\n<div class=\"panels large\">",
@@ -211,14 +211,21 @@ static void write_duration(FILE *stream, double seconds)
         fprintf(stream, "%.0f minutes", seconds / 60);
 }
 
-struct error *write_times(FILE *stream, const char *log, size_t size)
+struct error *training_check_stages(const char *log, size_t size)
+{
+    struct stage stages[MOST_STAGES];
+
+    if (parse_stages(log, size, stages) == 0)
+        return error_make("not a list of stages that shapecond has written");
+    return NULL;
+}
+
+void training_write_stages(FILE *stream, const char *log, size_t size)
 {
     struct stage stages[MOST_STAGES];
     size_t count = parse_stages(log, size, stages);
     double total = 0, most = 1e-9;
 
-    if (count == 0)
-        return error_make("not a list of stages that shapecond has written");
     for (size_t i = 0; i < count; i++) {
         total += stages[i].seconds;
         most = fmax(most, stages[i].seconds);
@@ -229,5 +236,4 @@ struct error *write_times(FILE *stream, const char *log, size_t size)
     for (size_t i = 0; i < count; i++)
         write_stage(stream, &stages[i], most);
     fputs("</div>\n", stream);
-    return NULL;
 }

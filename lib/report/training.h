@@ -13,11 +13,13 @@ struct report_curve {
 };
 
 /* One panel for each column of each table over its first column. */
-struct error *write_curves(FILE *stream, const struct report_curve *curves,
-                           size_t count) MUST_CHECK;
+struct error *training_write_curves(FILE *stream, const struct report_curve *curves,
+                                    size_t count) MUST_CHECK;
 
 /* A bar for each stage of shapecond (stages.tsv): seconds, bytes that it wrote and the command,
  * separated by tabs. */
-struct error *write_times(FILE *stream, const char *log, size_t size) MUST_CHECK;
+void training_write_stages(FILE *stream, const char *log, size_t size);
+/* An error if there is no stage in it. */
+struct error *training_check_stages(const char *log, size_t size) MUST_CHECK;
 
 #endif

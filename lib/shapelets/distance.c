@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/size.h"
+#include "base/sort.h"
 #include "shapelets/distance_internal.h"
 
 enum { ALIGNMENT = 64, SAMPLE = 4096 };
@@ -47,13 +48,6 @@ void series_blocks_free(struct series_blocks *blocks)
     blocks->values = NULL;
 }
 
-static int compare_floats(const void *a, const void *b)
-{
-    float x = *(const float *)a, y = *(const float *)b;
-
-    return x < y ? -1 : x > y;
-}
-
 struct error *distance_doubt(const struct series_blocks *blocks, double *doubt)
 {
     size_t count = blocks->blocks * blocks->length * DISTANCE_LANES;
@@ -65,7 +59,7 @@ struct error *distance_doubt(const struct series_blocks *blocks, double *doubt)
         return error_memory("a sample of values");
     for (size_t i = 0; i < size; i++)
         sample[i] = blocks->values[count / size * i];
-    qsort(sample, size, sizeof *sample, compare_floats);
+    sort_floats(sample, size);
     distance_range(blocks->values, count, &low, &high);
     range = (double)high - low;
     *doubt = 0;
@@ -159,11 +153,11 @@ void candidates_keep(const struct candidates *from, const uint8_t *keep, struct 
     kept->to = from->to;
     kept->grain = from->grain;
     for (size_t end = 0; end <= from->steps; end++) {
-        size_t begin = from->first[end], behind = from->first[end + 1];
+        size_t begin = from->first[end], next = from->first[end + 1];
 
         /* Written only now: from and kept may be the same list. */
         kept->first[end] = (uint32_t)kept->count;
-        for (size_t c = begin; c < behind; c++) {
+        for (size_t c = begin; c < next; c++) {
             if (!keep[from->row[c]])
                 continue;
             kept->start[kept->count] = from->start[c];
@@ -240,7 +234,7 @@ void distance_to_block_with(const struct distance_kernels *kernel, const float *
                             const float *block, const struct candidates *candidates, size_t window,
                             struct distance_scratch *scratch, float *table, size_t stride)
 {
-    /* Beyond this no candidate fits. */
+    /* No candidate fits beyond this shift. */
     size_t farthest = candidates->steps - candidates->shortest;
     size_t half = window < farthest ? window : farthest;
     size_t shifts = 2 * half + 1;

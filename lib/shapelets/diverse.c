@@ -179,7 +179,7 @@ static void compare_with(struct diverse *diverse, size_t chosen)
         share = share < 0.5 ? 1 - share : share;
         if (share > diverse->likeness[c])
             diverse->likeness[c] = share;
-        if (found_overlap(&diverse->candidates[c], &diverse->candidates[chosen]))
+        if (scored_overlap(&diverse->candidates[c], &diverse->candidates[chosen]))
             diverse->refused[c] = true;
     }
 }
@@ -246,7 +246,7 @@ static struct error *diverse_make(struct diverse *diverse, size_t k)
         !diverse->sides)
         return error_memory("choosing diverse shapelets");
     dataset_class_counts(dataset, diverse->counts);
-    /* All classes are as likely; one that has no series cannot come up. */
+    /* All classes are equally likely; one without series is impossible. */
     for (size_t v = 0; v < classes; v++)
         present += diverse->counts[v] > 0;
     diverse->share = (k + present - 1) / present;

@@ -26,7 +26,7 @@ int scored_compare(const void *a, const void *b)
     return x->length < y->length ? -1 : x->length > y->length;
 }
 
-bool found_overlap(const struct scored_candidate *a, const struct scored_candidate *b)
+bool scored_overlap(const struct scored_candidate *a, const struct scored_candidate *b)
 {
     return a->source == b->source && a->channel == b->channel && a->start < b->start + b->length &&
            b->start < a->start + a->length;
@@ -36,7 +36,7 @@ static bool overlaps_any(const struct scored_candidate *candidate,
                          const struct scored_candidate *others, size_t count)
 {
     for (size_t i = 0; i < count; i++)
-        if (found_overlap(candidate, &others[i]))
+        if (scored_overlap(candidate, &others[i]))
             return true;
     return false;
 }

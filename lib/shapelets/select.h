@@ -26,7 +26,7 @@ struct scored_candidate {
  * first. */
 int scored_compare(const void *a, const void *b);
 
-bool found_overlap(const struct scored_candidate *a, const struct scored_candidate *b);
+bool scored_overlap(const struct scored_candidate *a, const struct scored_candidate *b);
 
 /* Sorts the candidates of one series and removes those that overlap a better one.  Returns how many
  * are left. */

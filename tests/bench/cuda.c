@@ -31,38 +31,38 @@ static double now(void)
 }
 
 /* Sums of waves and noise, of 6 classes. */
-static struct dataset make_set(size_t count, size_t channels, size_t length)
+static struct dataset make_dataset(size_t count, size_t channels, size_t length)
 {
     struct random_stream stream = random_stream(1, RANDOM_TEST, 0);
-    struct dataset set;
+    struct dataset dataset;
 
-    check(dataset_new(count, channels, length, 6, false, &set));
+    check(dataset_new(count, channels, length, 6, false, &dataset));
     for (size_t i = 0; i < count; i++) {
-        set.y[i] = (int32_t)(i % 6);
+        dataset.y[i] = (int32_t)(i % 6);
         for (size_t k = 0; k < channels * length; k++)
-            set.x[i * channels * length + k] =
+            dataset.x[i * channels * length + k] =
                 (float)(sin((double)(k % length) * (double)(1 + i % 6) / 9) +
                         random_normal(&stream));
     }
-    return set;
+    return dataset;
 }
 
 /* ---- The work ---- */
 
-static void train(const struct device *device, const struct dataset *set, size_t batch,
+static void train(const struct device *device, const struct dataset *dataset, size_t batch,
                   size_t epochs)
 {
     const struct backend *backend = device->backend;
-    struct train_set series = {set->count, set->x, NULL, set->y, NULL};
+    struct tensor_dataset series = {dataset->count, dataset->x, NULL, dataset->y, NULL};
     struct train_options options = train_defaults();
     struct architecture architecture = architecture_default();
     struct train_result result;
     struct network *network;
     float *parameters, *buffers;
 
-    architecture.channels = set->channels;
-    architecture.length = set->length;
-    architecture.classes = set->classes;
+    architecture.channels = dataset->channels;
+    architecture.length = dataset->length;
+    architecture.classes = dataset->classes;
     check(network_new(&architecture, backend, &network));
     parameters = backend->allocate(network->parameter_count * sizeof *parameters);
     buffers = backend->allocate(network->buffer_count * sizeof *buffers);
@@ -85,47 +85,47 @@ static size_t share_of(size_t steps)
 
 static void train_teacher(const struct device *device)
 {
-    struct dataset set = make_set(2048, 9, 128);
+    struct dataset dataset = make_dataset(2048, 9, 128);
 
-    train(device, &set, 256, share_of(20));
-    dataset_free(&set);
+    train(device, &dataset, 256, share_of(20));
+    dataset_free(&dataset);
 }
 
 static void train_student(const struct device *device)
 {
-    struct dataset set = make_set(60, 9, 128);
+    struct dataset dataset = make_dataset(60, 9, 128);
 
-    train(device, &set, 20, share_of(400));
-    dataset_free(&set);
+    train(device, &dataset, 20, share_of(400));
+    dataset_free(&dataset);
 }
 
 static void invert_teacher(const struct device *device)
 {
-    struct dataset set = make_set(600, 9, 128), condensed;
+    struct dataset dataset = make_dataset(600, 9, 128), condensed;
     struct synthesis_options options = synthesis_defaults();
     struct architecture architecture = architecture_default();
     struct synthesis_result result;
     struct teacher teacher;
     struct guide guide;
 
-    architecture.channels = set.channels;
-    architecture.length = set.length;
-    architecture.classes = set.classes;
+    architecture.channels = dataset.channels;
+    architecture.length = dataset.length;
+    architecture.classes = dataset.classes;
     check(teacher_new(&architecture, device->backend, &teacher));
     network_initialise(teacher.network, 1, 0, teacher.parameters, teacher.buffers);
     check(guide_from_teacher(&teacher, &guide));
     options.steps = share_of(2000);
     options.rate = 0.01;
-    check(synthesise(&options, &set, &guide, NULL, &condensed, &result));
+    check(synthesise(&options, &dataset, &guide, NULL, &condensed, &result));
     guide_close(&guide);
     teacher_free(&teacher);
     dataset_free(&condensed);
-    dataset_free(&set);
+    dataset_free(&dataset);
 }
 
 static void discover_and_transform(const struct device *device)
 {
-    struct dataset set = make_set(share_of(600) + 12, 1, 512);
+    struct dataset dataset = make_dataset(share_of(600) + 12, 1, 512);
     size_t lengths[5];
     struct discover_options options = {
         .lengths = lengths, .start_step = 1, .window = 50, .k = 20, .device = device->distance};
@@ -133,16 +133,16 @@ static void discover_and_transform(const struct device *device)
     struct transform transform;
     float *features;
 
-    options.length_count = discover_default_lengths(set.length, lengths);
-    check(discover_shapelets(&set, &options, &pool, NULL));
-    check(transform_make(&pool, set.channels, set.length, TRANSFORM_FULL, &transform));
+    options.length_count = discover_default_lengths(dataset.length, lengths);
+    check(discover_shapelets(&dataset, &options, &pool, NULL));
+    check(transform_make(&pool, dataset.channels, dataset.length, TRANSFORM_FULL, &transform));
     check(transform_to_device(&transform, device->transform));
-    features = calloc(set.count * pool.count, sizeof *features);
-    check(device_transform(device, &transform, set.x, 0, set.count, features));
+    features = calloc(dataset.count * pool.count, sizeof *features);
+    check(device_transform(device, &transform, dataset.x, 0, dataset.count, features));
     free(features);
     transform_free(&transform);
     slp_free(&pool);
-    dataset_free(&set);
+    dataset_free(&dataset);
 }
 
 int main(int argc, char **argv)

@@ -1,7 +1,7 @@
 #!/bin/sh
 # How good the shapelets are: make bench-shapelet-accuracy.  Logistic regression on the shapelet
 # transform of the training set, scored on the test set, for each way to choose the pool; beside the
-# "real data" column of the paper's validation table.  Sets are split class by class at random with
+# "real data" column of the paper's validation table.  Datasets are split class by class at random with
 # the paper's numbers of training series, once for each of SEEDS (mean and deviation over them are
 # printed); shapelets come from a pruned part of the training set.  The way `diverse` chooses was
 # settled with the split of seed 1, which therefore takes no part unless asked for.
@@ -23,11 +23,11 @@ echo "Test accuracy in % of logistic regression on 20 shapelets per channel; spl
 echo
 echo "dataset                  gain          top        class      diverse  paper"
 
-# scores SEED TRAIN TEST PRUNE OPTIONS...: of set.npy, one split; appends to a file for each column.
+# scores SEED TRAIN TEST PRUNE OPTIONS...: of dataset.npy, one split; appends to a file for each column.
 scores() {
     seed=$1 train=$2 test=$3 prune=$4
     shift 4
-    sc-split -q --seed "$seed" --train "$train" --test "$test" set.npy -o set
+    sc-split -q --seed "$seed" --train "$train" --test "$test" dataset.npy -o set
     sc-scale -q --save statistics.npy set-train.npy -o train.npy
     sc-scale -q --with statistics.npy set-test.npy -o test.npy
     sc-prune --seed "$seed" -p "$prune" train.npy -o pruned.npy
@@ -40,7 +40,7 @@ scores() {
         done
     done
 }
-# row NAME PAPER TRAIN TEST PRUNE OPTIONS...: of set.npy
+# row NAME PAPER TRAIN TEST PRUNE OPTIONS...: of dataset.npy
 row() {
     name=$1 paper=$2
     shift 2
@@ -58,11 +58,11 @@ row() {
         printf '   %s\n' "$paper"
     done
 }
-sc-import -q "$data"/FacesUCR/*.tsv -o set.npy
+sc-import -q "$data"/FacesUCR/*.tsv -o dataset.npy
 row FacesUCR 67.0 1344 rest 0.5 -l 13,26,39 --step 2 -w 20
-sc-import -q "$data"/TwoPatterns/*.tsv -o set.npy
+sc-import -q "$data"/TwoPatterns/*.tsv -o dataset.npy
 row TwoPatterns 76.5 1249 rest 0.5 -l 10,20,30 --step 2 -w 20
-sc-import -q "$data"/ElectricDevices/*.tsv -o set.npy
+sc-import -q "$data"/ElectricDevices/*.tsv -o dataset.npy
 row "ElectricDevices (89 %)" 55.6 7807 rest 0.8 -l 14,18,22,26 --step 2 -w 20
-sc-import -q --labels "$data"/HAR/HAR_y.npy "$data"/HAR/HAR_X.npy -o set.npy
+sc-import -q --labels "$data"/HAR/HAR_y.npy "$data"/HAR/HAR_X.npy -o dataset.npy
 row HAR 93.1 5878 rest 0.85 -l 10-30:5 --step 4 -w 20

@@ -49,7 +49,7 @@ bool fake_fails(const char *function);
 
 /* Queues work: does it at once, or adds it to the graph that is being captured. */
 void fake_queue(cudaStream_t stream, std::function<void()> work);
-/* Runs one function for every block; false if the grid is none that a GPU would take. */
+/* Runs one function for every block; false for a grid that no GPU would accept. */
 void fake_run_blocks(dim3 grid, dim3 block, const std::function<void()> &kernel);
 void fake_check_grid(dim3 grid, dim3 block);
 

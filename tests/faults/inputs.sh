@@ -33,4 +33,5 @@ printf '%s\n' 'class,t0,t1' '"a b",1,2' 'c,,4' >small.csv
 printf '%s\n' 'who,when,value,kind' 'a,0,1,x' 'a,1,2,x' 'b,0,3,y' 'b,1,5,y' >long.csv
 sc-export -q train.npy -o train.npz
 sc-quantise -q train.npy -o quantised.npy
+sc-quantise -q --step 0.5 train.npy -o packed.npy
 printf 'seed\taccuracy\n0\t50\nmean\t50\n' >accuracy.tsv

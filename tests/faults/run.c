@@ -370,8 +370,11 @@ static enum object kind_of_path(const struct server *server, const char *path,
             return OBJECT_INPUT;
         return is_named(path, server->checkpoint) ? OBJECT_CHECKPOINT : OBJECT_WORK;
     }
+    if (is_within(path, bench->programs))
+        return OBJECT_PROGRAM;
     if (begins(path, "/proc/") || begins(path, "/sys/") || begins(path, "/dev/") ||
-        begins(path, "/etc/") || begins(path, "/usr/") || begins(path, "/lib"))
+        begins(path, "/etc/") || begins(path, "/usr/") || begins(path, "/lib") ||
+        strstr(path, ".so.")) /* a library, in any folder where it is looked for */
         return OBJECT_SYSTEM;
     return OBJECT_OTHER;
 }

@@ -41,6 +41,7 @@ enum object {
     OBJECT_STDOUT,
     OBJECT_STDERR,
     OBJECT_SYSTEM,     /* /proc, /sys, /dev, /etc, libraries */
+    OBJECT_PROGRAM,    /* one of those under test */
     OBJECT_FOLDER,     /* a folder that is to be synced or searched */
     OBJECT_NAMELESS,   /* a file without a name, yet or any more */
     OBJECT_SYNCED,     /* a file that was not written any more since fsync() succeeded */

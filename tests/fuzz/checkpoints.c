@@ -28,15 +28,15 @@ static int32_t labels[SERIES] = {0, 1, 0, 1};
 
 static const struct dataset *dataset(void)
 {
-    static const struct dataset set = {.count = SERIES,
-                                       .channels = 1,
-                                       .length = STEPS,
-                                       .classes = CLASSES,
-                                       .x = values,
-                                       .y = labels};
+    static const struct dataset dataset = {.count = SERIES,
+                                           .channels = 1,
+                                           .length = STEPS,
+                                           .classes = CLASSES,
+                                           .x = values,
+                                           .y = labels};
 
     parallel_set_threads(1);
-    return &set;
+    return &dataset;
 }
 
 static struct architecture architecture(const char *text)
@@ -50,7 +50,7 @@ static struct architecture architecture(const char *text)
 struct error *training_run(const char *path)
 {
     const struct dataset *data = dataset();
-    const struct train_set set = {.count = data->count, .x = data->x, .labels = data->y};
+    const struct tensor_dataset tensors = {.count = data->count, .x = data->x, .labels = data->y};
     const struct architecture cnn = architecture(NETWORK("batch"));
     struct train_options options = train_defaults();
     struct train_result result;
@@ -64,7 +64,7 @@ struct error *training_run(const char *path)
     options.checkpoint_every = 1;
     MUST(!failed(teacher_new(&cnn, backend_cpu(), &teacher)));
     network_initialise(teacher.network, 1, 0, teacher.parameters, teacher.buffers);
-    error = train_network(teacher.network, &options, &set, &set, teacher.parameters,
+    error = train_network(teacher.network, &options, &tensors, &tensors, teacher.parameters,
                           teacher.buffers, &result);
     teacher_free(&teacher);
     return error;

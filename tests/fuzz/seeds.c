@@ -298,9 +298,11 @@ static void write_sets(void)
     write_set("views", &dataset);
     check(dataset_quantise(&dataset, 4));
     write_set("few-bits", &dataset);
+    check(dataset_pack(&dataset, 0.25, false, NULL));
+    write_set("compressed", &dataset);
+    dataset_unround(&dataset);
     npy_array_free(&dataset.views.storage);
-    npy_array_free(&dataset.levels.storage);
-    dataset.views.count = dataset.levels.bits = 0;
+    dataset.views.count = 0;
     x[5] = NAN;
     write_set("nan", &dataset);
 }

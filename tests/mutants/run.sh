@@ -11,7 +11,7 @@
 #     make check-mutants QUICK=1              no more than the tests of each entry
 #
 # Each job has a copy of the tree in BUILD/mutants/tree-N, compiled with -O1 and with shared libraries,
-# so that little is linked anew for each mutant.  Results are kept in BUILD/mutants/results.tsv: id,
+# so that little is linked again for each mutant.  Results are kept in BUILD/mutants/results.tsv: id,
 # status, the test that failed, seconds, and two checksums.  A mutant is tried again when its entry or
 # the file that it changes is another, a survivor when anything is.
 #
@@ -113,7 +113,8 @@ slot=0
 while [ "$slot" -lt "$jobs" ]; do
     copy "$folder/tree-$slot"
     # shellcheck disable=SC2086 # one target per word
-    "$here/make.sh" "$folder/tree-$slot" all $units build/tests/libshapecond-cuda-fake.so || {
+    "$here/make.sh" "$folder/tree-$slot" all $units build/tests/libshapecond-cuda-fake.so build/tests/peak \
+        build/tests/faults/driver build/tests/faults/preload.so || {
         cat "$folder/tree-$slot/make.log"
         die "what is not broken does not compile"
     }

@@ -1,6 +1,6 @@
 #!/bin/sh
 # try.sh ID: tries one mutant in the copy of the tree that belongs to this slot of xargs, and adds a
-# line to results.tsv.  Called by run.sh, which see.
+# line to results.tsv.  Called by run.sh.
 set -u
 id=$1
 tree=$MUTANTS_FOLDER/tree-$SLOT
@@ -22,7 +22,7 @@ result() {
 }
 
 # make_again FILE: whatever is made of it.  Programs and tests find libshapecond when they start, so
-# that they need not be linked anew; they contain npy-c.
+# that they need not be linked again; they contain npy-c.
 make_again() {
     library=build/lib/libshapecond.a
     # shellcheck disable=SC2086 # one target per word

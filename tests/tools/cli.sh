@@ -52,6 +52,7 @@ test_that 'usage errors say what is wrong and exit with 2' '
     fails 2 "is too large" sc-gen cbf --threads=1000
     fails 2 "--output needs a file name" sc-gen cbf -o ""
     fails 2 "standard input can be read once only" sc-import - -
+    fails 2 "standard input can be read once only" sc-teacher -v - -o network.tch
     fails 2 "Try '"'sc-gen --help'"'" sc-gen --wrong
 '
 test_that 'an unknown option is answered with the nearest one' '

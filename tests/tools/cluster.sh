@@ -2,7 +2,7 @@
 # Programs as several ranks: processes of this machine, without MPI (make check-mpi runs the same with it).
 . "$(dirname "$0")/lib.sh"
 
-# CLUSTER_RANKS: the numbers of ranks to try.  CLUSTER_LAUNCH RANKS COMMAND... starts a command as so many.
+# CLUSTER_RANKS: the numbers of ranks to try.  CLUSTER_LAUNCH RANKS COMMAND... starts a command as RANKS processes.
 : "${CLUSTER_RANKS:=2 3 8}"
 launch() {
     ranks=$1
@@ -109,7 +109,7 @@ test_that 'a checkpoint of one number of ranks is continued by another and gives
 
 test_that 'a program for one process refuses to be several' '
     for variable in OMPI_COMM_WORLD_SIZE PMI_SIZE SLURM_STEP_NUM_TASKS; do
-        fails 1 "was started as 4 processes, but is a program for one" env $variable=4 sc-prune train.npy -o pruned.npy
+        fails 1 "was started as 4 processes, but runs as one" env $variable=4 sc-prune train.npy -o pruned.npy
         test ! -e pruned.npy
     done
     env PMI_SIZE=1 sc-prune -q train.npy -o pruned.npy
@@ -121,6 +121,28 @@ if [ -z "${CLUSTER_LAUNCH-}" ]; then
         sc-strans --cluster=processes:3 pool.slp <many.npy >piped.npy
         cmp alone.npy piped.npy
         cat many.npy | sc-strans --cluster=processes:2 pool.slp - | cmp alone.npy -
+        sc-eval --cluster=none --seeds 2 --steps 9 -v cbf.npy cbf.npy cbf.npy -o alone.tsv
+        for ranks in 2 3; do
+            cat cbf.npy | sc-eval -q --cluster=processes:$ranks --seeds 2 --steps 9 -v - cbf.npy cbf.npy | cmp alone.tsv -
+            sc-eval -q --cluster=processes:$ranks --seeds 2 --steps 9 -v cbf.npy --full - cbf.npy cbf.npy <alone.tsv >full.tsv
+            awk "\$1 == \"mean\" && \$3 > 99 { found = 1 } END { exit !found }" full.tsv
+        done
+    '
+    test_that 'standard input that nothing is read from is left to others' '
+        printf "first\nsecond\n" | {
+            sc-eval --cluster=processes:2 --teacher teacher.tch test.npy -o scores.tsv
+            read -r line
+            test "$line" = first
+        }
+    '
+    test_that 'rank 0 whose reader has gone ends the others without a word' '
+        (
+            trap - PIPE
+            { sleep 1; sc-strans --cluster=processes:3 pool.slp many.npy 2>said || echo $? >status; } | true
+            test "$(cat status)" = 141
+            sleep 1
+            test ! -s said
+        )
     '
     test_that 'one message only, from rank 0, which names rank and host' '
         host=$(uname -n)
@@ -129,7 +151,13 @@ if [ -z "${CLUSTER_LAUNCH-}" ]; then
                 sc-strans --cluster=processes:$ranks pool.slp nothing.npy
             test "$(grep -c . .stderr)" = 1
         done
-        fails 1 "is not one of: auto, none, mpi, processes:N" sc-strans --cluster=three pool.slp many.npy
+        fails 2 "sc-strans: --cluster: '\''three'\'' is not one of: auto, none, mpi, processes:N" \
+            sc-strans --cluster=three pool.slp many.npy
+        fails 2 "--cluster (SHAPECOND_CLUSTER): " \
+            env SHAPECOND_CLUSTER=processes:17 sc-strans pool.slp many.npy
+        for wrong in processes: processes:0 processes:-1 "processes: 2" processes:+2 processes:2x; do
+            fails 2 "from 1 to 16 processes" sc-strans --cluster="$wrong" pool.slp many.npy
+        done
     '
     test_that 'a full disk ends all ranks with a message and leaves nothing' '
         fails 1 "rank 0 on $(uname -n): /dev/full" sc-strans --cluster=processes:3 pool.slp many.npy -o /dev/full
@@ -210,6 +238,8 @@ if [ -z "${CLUSTER_LAUNCH-}" ]; then
         kill $job
         wait $job || true
         test -z "$(ls -A out)"
+        sleep 1
+        test ! -s said
     '
 fi
 

@@ -103,6 +103,18 @@ test_that 'sc-split and shapecond know the names that they make' '
     cmp train.npy before.npy
     cmp stages/train.npy before.npy
 '
+# The last file is small enough to wait in the memory until it is put in place, and too large for the limit.
+test_that 'where one of several outputs cannot be written whole, all old ones stay' '
+    sc-gen cbf -n 33 -L 16 -o few.npy
+    echo old >both-train.npy
+    cp both-train.npy both-test.npy
+    (
+        ulimit -f 4
+        fails 1 "both-test.npy: File too large" sc-split -q --train 0.1 --test rest few.npy -o both
+    )
+    test "$(cat both-train.npy both-test.npy)" = "$(printf "old\nold")"
+    rm both-train.npy both-test.npy few.npy
+'
 test_that 'messages do not get into the output when standard error is closed' '
     sc-teacher train.npy --steps 2 -o with.tch 2>said
     test -s said
@@ -113,8 +125,8 @@ test_that 'messages do not get into the output when standard error is closed' '
     sc-teacher train.npy --steps 2 --checkpoint state --log log.tsv -o without.tch 0<&- 2>&-
     cmp with.tch without.tch
     head -n 1 log.tsv | grep -q "^epoch"
-    shapecond train.npy --spc 1 --steps 2 --no-score -o tiny.npy 2>/dev/null
-    shapecond train.npy --spc 1 --steps 2 --no-score -o again.npy 0<&- 1>&- 2>&-
+    shapecond train.npy --spc 1 --steps 2 --views 20 --no-score -o tiny.npy 2>/dev/null
+    shapecond train.npy --spc 1 --steps 2 --views 20 --no-score -o again.npy 0<&- 1>&- 2>&-
     cmp tiny.npy again.npy
     got=0
     sc-scale none.npy -o none 2>&- || got=$?

@@ -187,6 +187,11 @@ unprivileged() {
     "$@"
 }
 
+# sanitized: whether the programs were built with AddressSanitizer.
+sanitized() {
+    nm "$SC_BUILD/bin/sc-gen" 2>/dev/null | grep -q __asan_init
+}
+
 # refute COMMAND...: the command fails.  (set -e takes no notice of "! command".)
 refute() {
     if "$@"; then

@@ -22,7 +22,7 @@ if [ "$free" -lt 1500000 ]; then
     finish
 fi
 # Sanitizers keep books in memory of their own.
-if nm "$SC_BUILD/bin/sc-gen" 2>/dev/null | grep -q __asan_init; then
+if sanitized; then
     skip_that 'memory does not grow with the number of series' 'AddressSanitizer'
     finish
 fi

@@ -61,6 +61,11 @@ test_that 'tables of sc-eval become bars, with the confusion matrix of the first
     printf "x\\ty\\n1\\t2\\n" >curve.tsv
     fails 1 "curve.tsv: not a table that sc-eval has written" sc-plot few.tsv curve.tsv -o none.svg
     test ! -e none.svg
+    # Long names of classes get room at the left of the matrix.
+    sed "s/a<b/a name of many letters/" all.tsv >names.tsv
+    sc-plot few.tsv names.tsv -o names.svg
+    left() { sed -n "s/.*<rect x=\"\([0-9]*\).*/\1/p" "$1" | sort -n | tail -n 1; }
+    test "$(left names.svg)" -gt "$(left bars.svg)"
     sc-plot --text few.tsv all.tsv >bars.txt
     grep -q "^few .*█.* 85.00 % ± 7.07" bars.txt
 '
@@ -70,6 +75,9 @@ test_that 'a terminal shows series and curves in dots of Braille' '
     test "$(dots set.txt)" = 12
     for name in cylinder bell funnel; do grep -qx "$name" set.txt; done
     awk "length(\$0) > 3 * 80 { exit 1 }" set.txt
+    # One value in hundreds that is far from the others does not flatten them.
+    awk "BEGIN { printf \"a\"; for (i = 0; i < 600; i++) printf \",%d\", i == 300 ? 70000 : i % 10; print \"\" }" | sc-import -q -f csv | sc-plot --text >far.txt
+    refute grep -q 70000 far.txt
     # A line that falls goes from the upper left to the lower right.
     awk "BEGIN { printf \"a\"; for (i = 0; i < 70; i++) printf \",%d\", 70 - i; print \"\" }" | sc-import -q -f csv | sc-plot --text >fall.txt
     sed -n 3p fall.txt | grep -q "^ *70 ⠉"

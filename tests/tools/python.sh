@@ -72,6 +72,25 @@ else: raise SystemExit(\"accepted\")
         sc-info cut.npy | grep -q " 5 steps"
     done
 '
+test_that 'compressed series are read and written as the programs do' '
+    sc-gen cbf -n 30 -L 50 | sc-quantise -q --step 0.2 -o smooth.npy
+    sc-gen two-patterns -n 40 | sc-quantise -q --step 0.01 -o fine.npy
+    for file in smooth.npy fine.npy "$SC_ROOT/tests/golden/packed.npy"; do
+        sc-prune -q --ratio 0 "$file" -o floats.npy
+        "$python" -c "
+import shapecond, sys
+data = shapecond.load(sys.argv[1])
+assert data[\"X\"].tobytes() == shapecond.load(\"floats.npy\")[\"X\"].tobytes()
+shapecond.save(\"again.npy\", **data)
+try: shapecond.save(\"none.npy\", data[\"X\"] * 1.01, data[\"y\"], levels=data[\"levels\"], packing=data[\"packing\"])
+except ValueError as error: assert \"levels\" in str(error)
+else: raise SystemExit(\"accepted\")
+" "$file"
+        sc-prune -q --ratio 0 again.npy -o again-floats.npy
+        size=$(($(sc-info --json floats.npy | json count) * 4))
+        head -c $((128 + size)) again-floats.npy >a && head -c $((128 + size)) floats.npy | cmp - a
+    done
+'
 test_that 'labels of any kind are numbered, and what makes no sense is refused' '
     "$python" -c "
 import numpy as np, shapecond

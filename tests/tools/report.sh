@@ -20,6 +20,15 @@ test_that 'the examples of the manual page run, and the page has all its parts' 
     test "$(grep -o "<svg class=\"few " tiny.html | wc -l)" = 3
     grep -qF "A condensed dataset: 9 series that train a classifier in place of 60. Networks" tiny.html
 '
+test_that 'large numbers have commas, and long series are drawn with few points' '
+    sc-gen cbf -n 1203 -L 16 -o large.npy
+    sc-report large.npy -o large.html
+    grep -qF ">1,203<" large.html
+    sc-gen planted -n 2 -L 20000 -o long.npy
+    sc-report long.npy -o long.html
+    test "$(wc -c <long.html)" -lt 200000
+    rm large.npy large.html long.npy long.html
+'
 test_that 'the same input gives the same page, whatever the number of threads' '
     for threads in 1 3; do
         sc-report --threads $threads -r train.npy -s pool.slp -e "random series=tiny.tsv" tiny.npy | cmp - tiny.html
@@ -58,7 +67,7 @@ test_that 'curves, times and models are shown' '
     test "$(grep -o "class=\"model\"" more.html | wc -l)" = 2
     grep -qF "np.load(&quot;other.npz&quot;)" more.html
     printf "x\\n" >none.tsv
-    fails 1 "not a list of stages" sc-report --times none.tsv tiny.npy -o none.html
+    fails 1 "sc-report: none.tsv: not a list of stages" sc-report --times none.tsv tiny.npy -o none.html
     sc-gen cbf -n 60 -L 64 --first 900 -o elsewhere.npy
     fails 1 "elsewhere.npy: the shapelets of pool.slp are not in it" sc-report -s pool.slp --searched elsewhere.npy tiny.npy -o none.html
     refute test -e none.html

@@ -65,7 +65,7 @@ test_that 'wrong usage is refused' '
     fails 2 "--undo needs" sc-scale --undo raw.npy -o none.npy
     fails 2 "one of the two" sc-scale --with scale.npy --save none.npy raw.npy
     fails 2 "--per-series keeps no statistics" sc-scale --per-series --save none.npy raw.npy
-    fails 2 "only one of the dataset" sc-scale --with -
+    fails 2 "standard input can be read once only" sc-scale --with -
     fails 2 "are the same file" sc-scale raw.npy --save -
     fails 2 "are the same file" sc-scale raw.npy -o none.npy --save none.npy
 '

@@ -48,7 +48,7 @@ test_that 'a teacher compares series by its embedding and labels them' '
     grep "with.tch was trained with other shapelets" said
     sc-select -n 1 -t with.tch -s pool.slp train.npy -o a 2>said
     refute grep "other shapelets" said
-    # A teacher of more classes can choose, but its labels are not of this set.
+    # A teacher of more classes can choose, but its labels are not those of this dataset.
     sc-gen planted -V 4 -n 40 -o four.npy
     sc-teacher -q -n "cnn depth=1 width=8" four.npy --steps 5 -o four.tch
     sc-select -n 1 -t four.tch train.npy -o a

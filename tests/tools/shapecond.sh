@@ -449,6 +449,19 @@ test_that 'a report shows the result with the name of its file' '
     fails 1 "nowhere/page.html" shapecond train.npy --report nowhere/page.html -o none
     test ! -e none
 '
+# The page is larger than the limit, everything else smaller.
+test_that 'an old report does not stay beside a new result' '
+    sc-gen cbf -n 12 -L 16 -o tiny-data.npy
+    echo old >page.html
+    (
+        ulimit -f 20
+        fails 1 "page.html: File too large" shapecond -q -n 1 --steps 2 --views 3 --no-score --force \
+            --network "cnn depth=1 width=2" tiny-data.npy --report page.html -o tiny-result.npy
+    )
+    test -e tiny-result.npy
+    test ! -e page.html
+    rm tiny-data.npy tiny-result.npy
+'
 test_that 'groups are held out where the dataset has some' '
     awk "BEGIN { srand(2); for (i = 0; i < 60; i++) { printf \"%s,p%d\", i % 2 ? \"on\" : \"off\", i / 6; for (t = 0; t < 16; t++) printf \",%g\", rand() + i % 2; print \"\" } }" >persons.csv
     sc-import -q persons.csv --group 2 -o persons.npy
@@ -465,7 +478,7 @@ test_that 'groups are held out where the dataset has some' '
 '
 test_that 'the stages and their time are said before the work' '
     shapecond train.npy --spc 1 --steps 20 --views 20 --no-score -o none.npy 2>said
-    grep -E "^shapecond: [0-9]+ stages, a few seconds with [0-9]+ threads?\$" said
+    grep -E "^shapecond: [0-9]+ stages, .+ with [0-9]+ threads?\$" said
     test "$(sed -n "s/^shapecond: \([0-9]*\) stages.*/\1/p" said)" = "$(grep -c "^+ sc-" said)"
     rm none.npy
 '

@@ -147,6 +147,39 @@ test_that 'few bits: an eighth of the bytes of the series, and views of what is 
     sc-shapelets -q -k 3 train.npy -o p.slp
     sc-strans -q p.slp train.npy | sc-quantise | sc-info - | grep -q "series *|u1 *([0-9]*, 1, 3)"
 '
+test_that 'compressed series: as many as fit, with views of what is stored' '
+    for step in 0.1 0.5; do
+        sc-quantise -q --step $step --bytes 3k train.npy -o packed.npy
+        size=$(stat -c %s packed.npy)
+        test $size -le $((3000 + 1500))
+        sc-info packed.npy | grep "compressed, .* of a wavelet transform"
+        count=$(sc-info --json packed.npy | json count)
+        test $count -gt $((3000 / 128)) # more than with a byte for each value
+        sc-views -q -t teacher.tch -m 400 packed.npy -o packed-views.npy
+        sc-expand -q packed-views.npy -o expanded.npy
+        sc-eval -q --seeds 1 --steps 100 --batch 64 --rate 0.005 expanded.npy test.npy -o scores
+        sc-eval -q --seeds 1 --steps 100 --batch 64 packed-views.npy test.npy | cmp - scores
+        awk "/^mean/ { exit !(\$2 > 85) }" scores
+        # They stay compressed through sc-scale and back.
+        sc-scale -q --save s.npy packed-views.npy -o scaled.npy
+        sc-scale -q --undo --with s.npy scaled.npy | sc-info | grep compressed
+        eval "count_$(echo $step | tr . _)=$count"
+    done
+    test $count_0_5 -gt $count_0_1
+    sc-quantise -q --step 0.1 train.npy -o all.npy
+    test "$(sc-info --json all.npy | json count)" = "$(sc-info --json train.npy | json count)"
+    for threads in 1 3; do sc-quantise -q --step 0.1 --threads $threads train.npy | cmp - all.npy; done
+    # Values as the reader of sc-dataset(5) has them.
+    for name in packed packed-time; do
+        sc-prune -q --ratio 0 "$SC_ROOT/tests/golden/$name.npy" -o floats.npy
+        head -c $((128 + 6 * 2 * 37 * 4)) floats.npy | cmp - "$SC_ROOT/tests/golden/$name-values.npy"
+    done
+    cp "$SC_ROOT/tests/golden/packed.npy" damaged.npy
+    flip damaged.npy 200
+    fails 1 "damaged.npy: damaged series" sc-prune damaged.npy
+    fails 2 "bytes needs --step" sc-quantise --bytes 40k train.npy
+    fails 1 "one series of each class takes more than 50 bytes" sc-quantise --step 0.1 --bytes 50 train.npy
+'
 test_that 'views survive sc-scale, and programs that drop them say so' '
     sc-views -q -t teacher.tch -m 30 few.npy -o views.npy
     test "$(sc-scale -q views.npy | sc-info --json | json views)" = 30

@@ -270,23 +270,23 @@ static void classes_of_the_same_series_get_new_ones_of_their_own(void **state)
 {
     const struct balance_options options = {.method = BALANCE_SMOTE, .neighbours = 3};
     struct random_stream stream = random_stream(4, RANDOM_TEST, 0);
-    struct dataset set, balanced;
+    struct dataset dataset, balanced;
 
     /* 20 of class 0, then the same five in classes 1 and 2. */
     (void)state;
-    assert_ok(dataset_new(30, 1, LENGTH, 3, false, &set));
+    assert_ok(dataset_new(30, 1, LENGTH, 3, false, &dataset));
     for (size_t i = 0; i < 25 * LENGTH; i++)
-        set.x[i] = (float)random_normal(&stream);
-    memcpy(set.x + 25 * LENGTH, set.x + 20 * LENGTH, 5 * LENGTH * sizeof *set.x);
+        dataset.x[i] = (float)random_normal(&stream);
+    memcpy(dataset.x + 25 * LENGTH, dataset.x + 20 * LENGTH, 5 * LENGTH * sizeof *dataset.x);
     for (size_t i = 20; i < 30; i++)
-        set.y[i] = i < 25 ? 1 : 2;
-    assert_ok(balance(&set, &options, &balanced));
+        dataset.y[i] = i < 25 ? 1 : 2;
+    assert_ok(balance(&dataset, &options, &balanced));
     assert_int_equal(balanced.count, 60);
     assert_true(balanced.y[30] == 1 && balanced.y[45] == 2);
     assert_memory_not_equal(balanced.x + 30 * LENGTH, balanced.x + 45 * LENGTH,
                             LENGTH * sizeof *balanced.x);
     dataset_free(&balanced);
-    dataset_free(&set);
+    dataset_free(&dataset);
 }
 
 int main(void)

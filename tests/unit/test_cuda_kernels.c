@@ -80,8 +80,8 @@ static void rows_are_copied_added_and_gathered(void **state)
             backends[k]->gather(2, width, from, k ? order_of.on_cpu : order_of.on_gpu,
                                 k ? batch.on_cpu : batch.on_gpu, 4, to);
             backends[k]->gather(1, 1, from, k ? order_of.on_cpu : order_of.on_gpu, NULL, 9, to + 5);
-            backends[k]->count(k ? batch.on_cpu : batch.on_gpu);
-            backends[k]->combine(count * (width + 1) - 1, 2, to, 0.5f, from);
+            backends[k]->increment(k ? batch.on_cpu : batch.on_gpu);
+            backends[k]->axpby(count * (width + 1) - 1, 2, to, 0.5f, from);
         }
         assert_same(&out);
         assert_same(&batch);
@@ -266,8 +266,8 @@ static void the_best_step_is_kept_and_no_other(void **state)
         backend_cpu()->keep_best(&(struct best_step){step.on_cpu, value.on_cpu, seen.on_cpu,
                                                      best.on_cpu, 299, 2, x.on_cpu, best_x.on_cpu,
                                                      logits.on_cpu, best_logits.on_cpu});
-        gpu()->count(step.on_gpu);
-        backend_cpu()->count(step.on_cpu);
+        gpu()->increment(step.on_gpu);
+        backend_cpu()->increment(step.on_cpu);
         assert_same(&best_x);
         assert_same(&best_logits);
         assert_same(&best);
@@ -584,7 +584,7 @@ static void attention_to_large_scores_does_not_overflow(void **state)
 
         attention.scratch =
             backends[k]->allocate(backends[k]->attention_scratch(&shape, COUNT) * sizeof *x);
-        backends[k]->combine(COUNT * LONG, 20, x, 0, x);
+        backends[k]->axpby(COUNT * LONG, 20, x, 0, x);
         backends[k]->attention_forward(&attention, 0, COUNT, x, k ? out.on_cpu : out.on_gpu);
         backends[k]->release(attention.scratch);
     }

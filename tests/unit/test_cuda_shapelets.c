@@ -88,7 +88,7 @@ static void the_transform_and_its_gradient_are_those_of_the_processor(void **sta
 }
 
 /* More than go to the device at a time. */
-static void large_sets_are_transformed_part_by_part(void **state)
+static void large_datasets_are_transformed_part_by_part(void **state)
 {
     enum { COUNT = 700, STEPS = 4000 };
     float *series = normal_values((size_t)COUNT * STEPS, 6), expected[COUNT], seen[COUNT];
@@ -356,7 +356,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_transform_and_its_gradient_are_those_of_the_processor),
-        cmocka_unit_test(large_sets_are_transformed_part_by_part),
+        cmocka_unit_test(large_datasets_are_transformed_part_by_part),
         cmocka_unit_test(series_of_any_scale_are_transformed),
         cmocka_unit_test(distances_have_the_bits_of_the_processor),
         cmocka_unit_test(grains_have_the_bits_of_the_processor),

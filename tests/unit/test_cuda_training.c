@@ -34,7 +34,7 @@ enum {
 struct sets {
     float *x, *features, *targets;
     int32_t labels[SERIES + HELD_OUT];
-    struct train_set train, validation;
+    struct tensor_dataset train, validation;
 };
 
 static void make_sets(struct sets *s)
@@ -46,9 +46,9 @@ static void make_sets(struct sets *s)
         s->labels[i] = (int32_t)(i % CLASSES);
         s->x[i * STEPS + i % CLASSES] += 2;
     }
-    s->train = (struct train_set){SERIES, s->x, s->features, s->labels, s->targets};
-    s->validation = (struct train_set){HELD_OUT, s->x + SERIES * STEPS,
-                                       s->features + SERIES * FEATURES, s->labels + SERIES, NULL};
+    s->train = (struct tensor_dataset){SERIES, s->x, s->features, s->labels, s->targets};
+    s->validation = (struct tensor_dataset){
+        HELD_OUT, s->x + SERIES * STEPS, s->features + SERIES * FEATURES, s->labels + SERIES, NULL};
 }
 
 static void free_sets(struct sets *s)

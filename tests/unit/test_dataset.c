@@ -168,17 +168,17 @@ static void series_are_made_block_by_block_while_they_are_written(void **state)
 /* Every series once, in ranges of whole steps. */
 static void a_walk_visits_every_series(void **state)
 {
-    struct dataset set = {.count = 100001, .channels = 3, .length = 50};
+    struct dataset dataset = {.count = 100001, .channels = 3, .length = 50};
     struct dataset_walk walk = {.step = 7};
     size_t next = 0;
 
     (void)state;
-    while (dataset_walk(&set, &walk)) {
+    while (dataset_walk(&dataset, &walk)) {
         assert_int_equal(walk.first, next);
-        assert_true(walk.count % 7 == 0 || walk.first + walk.count == set.count);
+        assert_true(walk.count % 7 == 0 || walk.first + walk.count == dataset.count);
         next += walk.count;
     }
-    assert_int_equal(next, set.count);
+    assert_int_equal(next, dataset.count);
 }
 
 static void series_are_counted_by_their_class(void **state)

@@ -333,7 +333,7 @@ static void labels_are_sorted_by_value_if_all_are_numbers(void **state)
     check("a.csv", "\xc3\xa4,0\nz,0\nZ,0\n", "3x1x1|2 1 0|Z,z,\xc3\xa4|0 0 0");
 }
 
-static void classes_of_another_set_can_be_used(void **state)
+static void classes_of_another_dataset_can_be_used(void **state)
 {
     struct import_options options = {0};
     struct dataset train;
@@ -534,7 +534,7 @@ static void bad_headers_are_named_by_line(void **state)
               "a.arff: the class must be the first or the last attribute");
     check_bad_with(&(struct import_options){.label = IMPORT_LABEL_NONE}, "a.arff",
                    "@relation r\n@attribute t real\n@attribute c {a}\n@data\n1,a\n",
-                   "a.arff: the rows have labels, so --label=none cannot be");
+                   "a.arff: --label=none, but the rows have labels");
     check_bad("a.arff", "@relation r\n@attribute t numeric\n@data\n1\n",
               "a.arff: no attribute is a class");
     check_bad("a.arff", "@relation r\n@attribute c {a,b\n", "a.arff:2: no } after the list");
@@ -564,7 +564,7 @@ static struct error *import_bytes(const struct import_options *options, const ch
     return error;
 }
 
-static void npy_sets_are_numbered_anew(void **state)
+static void npy_labels_are_numbered_again(void **state)
 {
     const size_t shape[] = {3, 2}, names_count = 3;
     const double x[] = {1, 2, 3, NAN, 5, 6};
@@ -879,7 +879,7 @@ int main(void)
         cmocka_unit_test(problems_of_many_rows_are_said_together),
         cmocka_unit_test(foreign_files_are_recognised),
         cmocka_unit_test(labels_are_sorted_by_value_if_all_are_numbers),
-        cmocka_unit_test(classes_of_another_set_can_be_used),
+        cmocka_unit_test(classes_of_another_dataset_can_be_used),
         cmocka_unit_test(many_classes_are_told_apart),
         cmocka_unit_test(several_files_are_pooled_in_order_under_one_numbering),
         cmocka_unit_test(unequal_lengths_are_errors_or_evened_out),
@@ -887,7 +887,7 @@ int main(void)
         cmocka_unit_test(rows_of_nothing_but_separators_fit),
         cmocka_unit_test(bad_rows_are_named_by_line_and_column),
         cmocka_unit_test(bad_headers_are_named_by_line),
-        cmocka_unit_test(npy_sets_are_numbered_anew),
+        cmocka_unit_test(npy_labels_are_numbered_again),
         cmocka_unit_test(npy_labels_may_be_real_numbers),
         cmocka_unit_test(label_files_have_one_label_for_each_series),
         cmocka_unit_test(npy_series_that_make_no_sense_are_refused),

@@ -150,7 +150,7 @@ static void views_are_what_they_are_called(void **state)
 {
     enum { ROWS = 2, STEPS = 16, ALL = ROWS * STEPS };
     struct random_stream stream = random_stream(3, RANDOM_TEST, 0);
-    float x[ALL], out[VIEWS * ALL], y[VIEWS * ALL], back[ALL];
+    float x[ALL], out[SPECTRAL_VIEWS * ALL], y[SPECTRAL_VIEWS * ALL], back[ALL];
     struct spectrum *spectrum;
     struct spectral_views views;
 
@@ -159,16 +159,16 @@ static void views_are_what_they_are_called(void **state)
     assert_ok(spectrum_new(STEPS, &spectrum));
     spectral_views_draw(&views, &stream);
     fill_normal(&stream, x, ALL);
-    fill_normal(&stream, y, VIEWS * ALL);
+    fill_normal(&stream, y, SPECTRAL_VIEWS * ALL);
     spectral_views_apply(&views, x, out);
     spectral_views_adjoint(&views, y, back);
-    assert_near(dot(out, y, VIEWS * ALL), dot(x, back, ALL), 1e-4);
+    assert_near(dot(out, y, SPECTRAL_VIEWS * ALL), dot(x, back, ALL), 1e-4);
     assert_memory_equal(out, x, sizeof x);
     for (size_t row = 0; row < ROWS; row++) {
         double least = 0, most = 0;
-        float h[VIEWS][STEPS];
+        float h[SPECTRAL_VIEWS][STEPS];
 
-        for (size_t view = 0; view < VIEWS; view++)
+        for (size_t view = 0; view < SPECTRAL_VIEWS; view++)
             spectrum_forward(spectrum, 1, out + view * ALL + row * STEPS, h[view]);
         for (size_t k = 1; k < STEPS / 2; k++) {
             double size = hypot(h[0][k], h[0][STEPS - k]), turned;
@@ -194,7 +194,7 @@ static void the_low_pass_keeps_the_lower_half_of_an_even_number_of_frequencies(v
 {
     enum { STEPS = 14, BINS = 8 };
     struct random_stream stream = random_stream(3, RANDOM_TEST, 0);
-    float x[STEPS], out[VIEWS * STEPS];
+    float x[STEPS], out[SPECTRAL_VIEWS * STEPS];
     struct spectral_views views;
 
     (void)state;

@@ -64,7 +64,7 @@ static void check_trajectory(struct golden *golden, bool two_towers, bool soft, 
                                          .views = seen_four_ways,
                                          .embedding_weight = weight,
                                          .loss = {soft ? LOSS_KL : LOSS_LABELS, 1, 1}};
-    size_t factors = (VIEWS - 1) * SERIES * CHANNELS * spectrum_bins(LENGTH);
+    size_t factors = (SPECTRAL_VIEWS - 1) * SERIES * CHANNELS * spectrum_bins(LENGTH);
     float dx[SERIES * CHANNELS * LENGTH], dtargets[SERIES * 3];
     struct condensed condensed, gradient = {.x = dx, .targets = dtargets};
     struct trajectory *trajectory;

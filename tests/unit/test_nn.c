@@ -172,6 +172,7 @@ static const char *const smooth[] = {
     "tcn depth=4 width=17 kernel=2 norm=none act=sigmoid channels=1 length=9 classes=2",
     "mlp depth=2 width=5 act=sigmoid channels=2 length=6 classes=3 features=2",
     "mlp depth=1 width=18 norm=batch act=sigmoid channels=1 length=7 classes=2",
+    "mlp depth=1 width=3 act=sigmoid channels=1 length=131 classes=2",
     /* With dropout, whose masks are those of one step: constants. */
     "transformer width=6 heads=2 ff=5 act=sigmoid dropout=0.3 end=mean channels=2 length=7 "
     "classes=3 features=1",
@@ -618,7 +619,7 @@ static void a_pass_gives_no_work_to_workers_that_it_has_no_memory_for(void **sta
     set_up(&f, "cnn depth=2 width=8 channels=2 length=16 classes=2");
     f.training = false;
     memcpy(expected, run_forward(&f), sizeof expected);
-    spy.run = spy_run;
+    spy.parallel_for = spy_run;
     spy.workers = spy_workers;
     spied_workers = 2;
     assert_ok(network_new(&f.network->architecture, &spy, &network));

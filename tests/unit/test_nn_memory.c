@@ -64,7 +64,7 @@ struct fixture {
     struct network *network;
     float *x, *features, *parameters, *buffers;
     int32_t labels[SERIES];
-    struct train_set set;
+    struct tensor_dataset data;
 };
 
 static float *make_normal(size_t count, uint64_t index)
@@ -95,7 +95,7 @@ static void set_up(struct fixture *f, const char *text)
     network_initialise(f->network, 1, 0, f->parameters, f->buffers);
     for (size_t i = 0; i < SERIES; i++)
         f->labels[i] = (int32_t)(i % CLASSES);
-    f->set = (struct train_set){
+    f->data = (struct tensor_dataset){
         .count = SERIES, .x = f->x, .features = f->features, .labels = f->labels};
 }
 
@@ -153,7 +153,7 @@ static void epochs_allocate_nothing_and_start_no_thread(void **state)
         options.progress = look;
         options.context = &seen;
         assert_ok(
-            train_network(f.network, &options, &f.set, &f.set, f.parameters, f.buffers, &result));
+            train_network(f.network, &options, &f.data, &f.data, f.parameters, f.buffers, &result));
         assert_true(!COUNTS || seen.allocations > 0);
         assert_true(!COUNTS || seen.threads >= THREADS - 1);
         tear_down(&f);

@@ -17,7 +17,7 @@ struct fixture {
     struct network *network;
     float x[SERIES * CHANNELS * STEPS], targets[SERIES * CLASSES];
     int32_t labels[SERIES];
-    struct train_set set, validation;
+    struct tensor_dataset training, validation;
     float *parameters, *buffers;
     char checkpoint[64];
 };
@@ -50,11 +50,12 @@ static void set_up_with(struct fixture *f, const char *text)
     architecture.classes = CLASSES;
     assert_ok(network_new(&architecture, backend_cpu(), &f->network));
     make_series(f);
-    f->set = (struct train_set){.count = 40, .x = f->x, .labels = f->labels, .targets = f->targets};
-    f->validation = (struct train_set){.count = 20,
-                                       .x = f->x + 40 * CHANNELS * STEPS,
-                                       .labels = f->labels + 40,
-                                       .targets = f->targets + 40 * CLASSES};
+    f->training =
+        (struct tensor_dataset){.count = 40, .x = f->x, .labels = f->labels, .targets = f->targets};
+    f->validation = (struct tensor_dataset){.count = 20,
+                                            .x = f->x + 40 * CHANNELS * STEPS,
+                                            .labels = f->labels + 40,
+                                            .targets = f->targets + 40 * CLASSES};
     f->parameters = calloc(f->network->parameter_count, sizeof *f->parameters);
     f->buffers = calloc(f->network->buffer_count + 1, sizeof *f->buffers);
     network_initialise(f->network, 1, 0, f->parameters, f->buffers);
@@ -119,9 +120,10 @@ static void series_are_announced_once_before_their_batch(void **state)
     (void)state;
     set_up(&f);
     options.epochs = 1;
-    f.set.soon = note_series;
-    f.set.context = announced;
-    assert_ok(train_network(f.network, &options, &f.set, NULL, f.parameters, f.buffers, &result));
+    f.training.prefetch = note_series;
+    f.training.context = announced;
+    assert_ok(
+        train_network(f.network, &options, &f.training, NULL, f.parameters, f.buffers, &result));
     for (size_t i = 0; i < 40; i++)
         assert_int_equal(announced[i], 1);
     assert_int_equal(announcements, 3);
@@ -141,8 +143,8 @@ static void training_learns_to_tell_classes_apart(void **state)
     (void)state;
     set_up(&f);
     options.epochs = 40;
-    assert_ok(train_network(f.network, &options, &f.set, &f.validation, f.parameters, f.buffers,
-                            &result));
+    assert_ok(train_network(f.network, &options, &f.training, &f.validation, f.parameters,
+                            f.buffers, &result));
     assert_true(result.validation_accuracy > 0.9);
     assert_ok(pass_new(f.network, 7, 0, &pass));
     assert_ok(network_evaluate(pass, &options.loss, f.parameters, f.buffers, &f.validation, &loss,
@@ -184,8 +186,8 @@ static void an_interrupted_training_goes_on_to_the_same_bytes(void **state)
         options.optimiser.kind = kinds[k];
         options.optimiser.momentum = 0.9;
         restart(&f);
-        assert_ok(train_network(f.network, &options, &f.set, &f.validation, f.parameters, f.buffers,
-                                &whole));
+        assert_ok(train_network(f.network, &options, &f.training, &f.validation, f.parameters,
+                                f.buffers, &whole));
         parameters = copy_of(f.parameters, count);
         buffers = copy_of(f.buffers, f.network->buffer_count);
 
@@ -196,7 +198,7 @@ static void an_interrupted_training_goes_on_to_the_same_bytes(void **state)
         unlink(f.checkpoint);
         do { /* stopped after epochs 5 and 8 */
             restart(&f);
-            assert_ok(train_network(f.network, &options, &f.set, &f.validation, f.parameters,
+            assert_ok(train_network(f.network, &options, &f.training, &f.validation, f.parameters,
                                     f.buffers, &parts));
             assert_int_equal(parts.epochs, at.epoch < 12 ? at.epoch : 12);
             at.epoch += at.epoch == 5 ? 3 : 10;
@@ -224,15 +226,15 @@ static void a_checkpoint_of_any_other_training_is_refused(void **state)
     options.checkpoint = f.checkpoint;
     options.progress = stop;
     options.context = &at;
-    assert_ok(train_network(f.network, &options, &f.set, &f.validation, f.parameters, f.buffers,
-                            &result));
+    assert_ok(train_network(f.network, &options, &f.training, &f.validation, f.parameters,
+                            f.buffers, &result));
     assert_true(result.interrupted);
     for (int change = 0; change < CHANGES; change++) {
         struct fixture other = f;
         struct train_options changed = options;
 
-        other.set.labels = other.labels;
-        other.set.x = other.x;
+        other.training.labels = other.labels;
+        other.training.x = other.x;
         other.validation.x = other.x + (f.validation.x - f.x);
         other.validation.labels = other.labels + (f.validation.labels - f.labels);
         other.labels[0] = (f.labels[0] + (change == LABEL)) % CLASSES;
@@ -246,8 +248,8 @@ static void a_checkpoint_of_any_other_training_is_refused(void **state)
         changed.seed += change == SEED;
         restart(&f);
         assert_fails("belongs to a training with other data or options",
-                     train_network(f.network, &changed, &other.set, &other.validation, f.parameters,
-                                   f.buffers, &result));
+                     train_network(f.network, &changed, &other.training, &other.validation,
+                                   f.parameters, f.buffers, &result));
     }
     tear_down(&f);
 }
@@ -265,8 +267,8 @@ static void the_best_epoch_before_an_interruption_is_remembered(void **state)
     set_up(&f);
     for (size_t i = 40; i < SERIES; i++)
         f.labels[i] = (f.labels[i] + 1) % CLASSES;
-    assert_ok(
-        train_network(f.network, &options, &f.set, &f.validation, f.parameters, f.buffers, &whole));
+    assert_ok(train_network(f.network, &options, &f.training, &f.validation, f.parameters,
+                            f.buffers, &whole));
     assert_true(whole.best_epoch < at.epoch);
     parameters = copy_of(f.parameters, f.network->parameter_count);
     buffers = copy_of(f.buffers, f.network->buffer_count);
@@ -275,8 +277,8 @@ static void the_best_epoch_before_an_interruption_is_remembered(void **state)
     options.context = &at;
     for (int run = 0; run < 2; run++, at.epoch = 0) {
         restart(&f);
-        assert_ok(train_network(f.network, &options, &f.set, &f.validation, f.parameters, f.buffers,
-                                &parts));
+        assert_ok(train_network(f.network, &options, &f.training, &f.validation, f.parameters,
+                                f.buffers, &parts));
         assert_int_equal(parts.interrupted, run == 0);
     }
     assert_int_equal(parts.best_epoch, whole.best_epoch);
@@ -304,14 +306,16 @@ static void the_rate_falls_by_a_cosine_or_stays(void **state)
     set_up(&f);
     options.progress = note_rate;
     options.context = rates;
-    assert_ok(train_network(f.network, &options, &f.set, NULL, f.parameters, f.buffers, &result));
+    assert_ok(
+        train_network(f.network, &options, &f.training, NULL, f.parameters, f.buffers, &result));
     assert_near(rates[1], 1e-2, 1e-12);
     assert_near(rates[3] * 100, (2 + sqrt(3)) / 4, 1e-12); /* cos 30 degrees */
     assert_near(rates[5] * 100, 0.75, 1e-12);              /* 60 */
     assert_near(rates[7] * 100, 0.5, 1e-12);               /* 90 */
     assert_near(rates[9] * 100, 0.25, 1e-12);              /* 120 */
     options.cosine = false;
-    assert_ok(train_network(f.network, &options, &f.set, NULL, f.parameters, f.buffers, &result));
+    assert_ok(
+        train_network(f.network, &options, &f.training, NULL, f.parameters, f.buffers, &result));
     assert_true(rates[12] == options.optimiser.rate);
     tear_down(&f);
 }
@@ -325,14 +329,15 @@ static void a_checkpoint_of_other_data_or_options_is_refused(void **state)
     (void)state;
     set_up(&f);
     options.checkpoint = f.checkpoint;
-    assert_ok(train_network(f.network, &options, &f.set, NULL, f.parameters, f.buffers, &result));
+    assert_ok(
+        train_network(f.network, &options, &f.training, NULL, f.parameters, f.buffers, &result));
     restart(&f);
     options.seed = 2;
-    assert_fails("other data or options", train_network(f.network, &options, &f.set, NULL,
+    assert_fails("other data or options", train_network(f.network, &options, &f.training, NULL,
                                                         f.parameters, f.buffers, &result));
     options.seed = 0;
     f.x[5] += 1;
-    assert_fails("other data or options", train_network(f.network, &options, &f.set, NULL,
+    assert_fails("other data or options", train_network(f.network, &options, &f.training, NULL,
                                                         f.parameters, f.buffers, &result));
     tear_down(&f);
 }
@@ -356,13 +361,13 @@ static void results_do_not_depend_on_the_number_of_threads(void **state)
         options.epochs = 3;
         set_up_with(&f, texts[i]);
         parallel_set_threads(1);
-        assert_ok(train_network(f.network, &options, &f.set, &f.validation, f.parameters, f.buffers,
-                                &result));
+        assert_ok(train_network(f.network, &options, &f.training, &f.validation, f.parameters,
+                                f.buffers, &result));
         one = copy_of(f.parameters, f.network->parameter_count);
         for (unsigned threads = 2; threads <= 5; threads += 3) {
             parallel_set_threads(threads);
             restart(&f);
-            assert_ok(train_network(f.network, &options, &f.set, &f.validation, f.parameters,
+            assert_ok(train_network(f.network, &options, &f.training, &f.validation, f.parameters,
                                     f.buffers, &result));
             assert_memory_equal(f.parameters, one, f.network->parameter_count * sizeof *one);
         }
@@ -430,8 +435,8 @@ static void the_epoch_with_the_lowest_held_out_loss_is_kept(void **state)
     options.context = &at;
     options.optimiser.rate = 0.1; /* bumpy */
     options.cosine = false;
-    assert_ok(train_network(f.network, &options, &f.set, &f.validation, f.parameters, f.buffers,
-                            &result));
+    assert_ok(train_network(f.network, &options, &f.training, &f.validation, f.parameters,
+                            f.buffers, &result));
     for (size_t epoch = 1; epoch <= options.epochs; epoch++)
         assert_true(at.held_out[epoch] >= at.held_out[result.best_epoch]);
     assert_true(result.validation_loss == at.held_out[result.best_epoch]);
@@ -471,8 +476,8 @@ static void the_epoch_can_be_chosen_by_accuracy_or_be_the_last(void **state)
         bool least = true;
 
         restart(&f);
-        assert_ok(train_network(f.network, &options, &f.set, &f.validation, f.parameters, f.buffers,
-                                &result));
+        assert_ok(train_network(f.network, &options, &f.training, &f.validation, f.parameters,
+                                f.buffers, &result));
         for (size_t epoch = 1; epoch <= options.epochs; epoch++) {
             double accuracy = at.losses[epoch], best = at.losses[result.best_epoch];
             bool lower = at.held_out[epoch] < at.held_out[result.best_epoch];
@@ -485,8 +490,8 @@ static void the_epoch_can_be_chosen_by_accuracy_or_be_the_last(void **state)
     assert_true(differ > 0);
     restart(&f);
     options.choose = TRAIN_CHOOSE_LAST;
-    assert_ok(train_network(f.network, &options, &f.set, &f.validation, f.parameters, f.buffers,
-                            &result));
+    assert_ok(train_network(f.network, &options, &f.training, &f.validation, f.parameters,
+                            f.buffers, &result));
     assert_int_equal(result.best_epoch, options.epochs);
     tear_down(&f);
 }
@@ -506,8 +511,8 @@ static void only_epochs_that_were_validated_are_chosen(void **state)
     options.cosine = false;
     options.epochs = 11;
     options.validate_every = 4;
-    assert_ok(train_network(f.network, &options, &f.set, &f.validation, f.parameters, f.buffers,
-                            &result));
+    assert_ok(train_network(f.network, &options, &f.training, &f.validation, f.parameters,
+                            f.buffers, &result));
     for (size_t epoch = 1; epoch <= options.epochs; epoch++) {
         assert_int_equal(!isnan(at.held_out[epoch]), epoch % 4 == 0 || epoch == 11);
         assert_false(at.held_out[epoch] < at.held_out[result.best_epoch]);
@@ -527,8 +532,8 @@ static void training_stops_early_when_nothing_gets_better(void **state)
     options.epochs = 500;
     options.optimiser.rate = 0.05;
     options.patience = 4;
-    assert_ok(train_network(f.network, &options, &f.set, &f.validation, f.parameters, f.buffers,
-                            &result));
+    assert_ok(train_network(f.network, &options, &f.training, &f.validation, f.parameters,
+                            f.buffers, &result));
     assert_true(result.epochs < 500);
     assert_int_equal(result.epochs, result.best_epoch + 4);
     tear_down(&f);
@@ -545,8 +550,8 @@ static void a_loss_that_is_not_a_number_is_an_error_and_the_best_stays(void **st
     options.optimiser = optimiser_defaults(OPTIMISER_SGD);
     options.optimiser.rate = 1e30;
     assert_fails("loss is not a number in epoch",
-                 train_network(f.network, &options, &f.set, &f.validation, f.parameters, f.buffers,
-                               &result));
+                 train_network(f.network, &options, &f.training, &f.validation, f.parameters,
+                               f.buffers, &result));
     for (size_t i = 0; i < f.network->parameter_count; i++)
         assert_true(isfinite(f.parameters[i]));
     tear_down(&f);
@@ -567,7 +572,7 @@ static void infinity_that_no_loss_shows_is_an_error(void **state)
     options.optimiser.rate = 1e300;
     assert_fails(
         "values that are not finite after epoch 1",
-        train_network(f.network, &options, &f.set, NULL, f.parameters, f.buffers, &result));
+        train_network(f.network, &options, &f.training, NULL, f.parameters, f.buffers, &result));
     for (size_t i = 0; i < f.network->parameter_count; i++)
         assert_true(isfinite(f.parameters[i]));
     tear_down(&f);
@@ -577,7 +582,7 @@ static void infinity_that_no_loss_shows_is_an_error(void **state)
     options.optimiser.rate = 1e-6;
     assert_fails(
         "values that are not finite after epoch 1",
-        train_network(f.network, &options, &f.set, NULL, f.parameters, f.buffers, &result));
+        train_network(f.network, &options, &f.training, NULL, f.parameters, f.buffers, &result));
     for (size_t i = 0; i < f.network->buffer_count; i++)
         assert_true(isfinite(f.buffers[i]));
     tear_down(&f);
@@ -589,7 +594,7 @@ static void infinity_that_no_loss_shows_is_an_error(void **state)
     options.optimiser = optimiser_defaults(OPTIMISER_ADAMW);
     assert_fails(
         "values that are not finite after epoch 1",
-        train_network(f.network, &options, &f.set, NULL, f.parameters, f.buffers, &result));
+        train_network(f.network, &options, &f.training, NULL, f.parameters, f.buffers, &result));
     tear_down(&f);
 }
 
@@ -603,17 +608,17 @@ static void soft_labels_are_learned(void **state)
     set_up(&f);
     options.loss = (struct loss){LOSS_KL, 4.0f, 16.0f};
     options.epochs = 2;
-    assert_ok(
-        train_network(f.network, &options, &f.set, &f.validation, f.parameters, f.buffers, &few));
+    assert_ok(train_network(f.network, &options, &f.training, &f.validation, f.parameters,
+                            f.buffers, &few));
     restart(&f);
     options.epochs = 40;
-    assert_ok(
-        train_network(f.network, &options, &f.set, &f.validation, f.parameters, f.buffers, &many));
+    assert_ok(train_network(f.network, &options, &f.training, &f.validation, f.parameters,
+                            f.buffers, &many));
     assert_true(many.validation_loss < 0.5 * few.validation_loss);
-    f.set.targets = NULL;
-    assert_fails(
-        "training set has no soft labels",
-        train_network(f.network, &options, &f.set, &f.validation, f.parameters, f.buffers, &many));
+    f.training.targets = NULL;
+    assert_fails("training set has no soft labels",
+                 train_network(f.network, &options, &f.training, &f.validation, f.parameters,
+                               f.buffers, &many));
     tear_down(&f);
 }
 
@@ -628,13 +633,13 @@ static void sets_that_do_not_fit_are_refused(void **state)
     f.labels[7] = CLASSES;
     assert_fails(
         "label 3 of series 7 of the training set",
-        train_network(f.network, &options, &f.set, NULL, f.parameters, f.buffers, &result));
+        train_network(f.network, &options, &f.training, NULL, f.parameters, f.buffers, &result));
     f.labels[7] = 0;
-    f.set.labels = NULL;
-    assert_fails("has no labels", train_network(f.network, &options, &f.set, NULL, f.parameters,
-                                                f.buffers, &result));
-    f.set.count = 0;
-    assert_fails("is empty", train_network(f.network, &options, &f.set, NULL, f.parameters,
+    f.training.labels = NULL;
+    assert_fails("has no labels", train_network(f.network, &options, &f.training, NULL,
+                                                f.parameters, f.buffers, &result));
+    f.training.count = 0;
+    assert_fails("is empty", train_network(f.network, &options, &f.training, NULL, f.parameters,
                                            f.buffers, &result));
     tear_down(&f);
 }
@@ -658,8 +663,8 @@ static void running_statistics_move_by_a_tenth(void **state)
         restart(&f);
         options.epochs = epochs;
         if (epochs > 0)
-            assert_ok(
-                train_network(f.network, &options, &f.set, NULL, f.parameters, f.buffers, &result));
+            assert_ok(train_network(f.network, &options, &f.training, NULL, f.parameters, f.buffers,
+                                    &result));
         after[epochs] = copy_of(f.buffers, f.network->buffer_count);
     }
     for (size_t i = 0; i < f.network->buffer_count; i++)

@@ -66,6 +66,18 @@ int access(const char *path, int mode)
     return (int)syscall(SYS_faccessat, AT_FDCWD, path, mode);
 }
 
+/* As of a network file system that is full. */
+static bool closes_fail;
+
+int close(int file)
+{
+    int result = (int)syscall(SYS_close, file);
+
+    if (closes_fail)
+        errno = EDQUOT;
+    return closes_fail ? -1 : result;
+}
+
 /* Only a power cut would tell, and the disk would take seconds. */
 int fsync(int file)
 {
@@ -223,6 +235,10 @@ static void modes_follow_the_umask_or_the_file_replaced(void **state)
     write_file("new", "again");
     assert_int_equal(stat("new", &status), 0);
     assert_int_equal(status.st_mode & 07777, 0604);
+    assert_int_equal(chmod("new", 04604), 0);
+    write_file("new", "again"); /* perhaps of another owner */
+    assert_int_equal(stat("new", &status), 0);
+    assert_int_equal(status.st_mode & 07777, 0604);
     umask(before);
 }
 
@@ -265,6 +281,23 @@ static void devices_are_written_directly(void **state)
     assert_ok(output_open("/dev/full", &output));
     fputs("text", output.stream);
     assert_fails("No space left", output_commit(&output));
+}
+
+static void what_only_a_close_tells_is_noticed(void **state)
+{
+    const char *const paths[] = {"/dev/null", "-"};
+
+    (void)state;
+    for (size_t i = 0; i < 2; i++) {
+        struct output output;
+        struct error *error;
+
+        assert_ok(output_open(paths[i], &output));
+        closes_fail = true;
+        error = output_commit(&output);
+        closes_fail = false;
+        assert_fails("Disk quota exceeded", error);
+    }
 }
 
 /* /dev/full under the stream stands in for a disk that fills up. */
@@ -528,6 +561,7 @@ int main(void)
         IN_A_FOLDER(a_file_appears_only_when_it_is_whole),
         IN_A_FOLDER(an_old_file_stays_until_the_new_one_is_whole),
         IN_A_FOLDER(a_killed_process_leaves_the_old_file),
+        IN_A_FOLDER(what_only_a_close_tells_is_noticed),
         IN_A_FOLDER(modes_follow_the_umask_or_the_file_replaced),
         IN_A_FOLDER(a_link_is_followed_not_replaced),
         IN_A_FOLDER(a_link_to_a_file_that_is_not_there_makes_that_file),

@@ -215,7 +215,7 @@ static void series_lie_where_the_axes_say(void **state)
     dataset_free(&dataset);
 }
 
-static void a_set_of_one_value_is_drawn_in_the_middle(void **state)
+static void a_dataset_of_one_value_is_drawn_in_the_middle(void **state)
 {
     struct figure_options options = figure_defaults();
     struct dataset dataset;
@@ -491,7 +491,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(series_lie_where_the_axes_say),
-        cmocka_unit_test(a_set_of_one_value_is_drawn_in_the_middle),
+        cmocka_unit_test(a_dataset_of_one_value_is_drawn_in_the_middle),
         cmocka_unit_test(series_behind_are_of_the_class_and_stay_in_the_frame),
         cmocka_unit_test(three_shapelets_of_the_class_are_marked_where_they_match_best),
         cmocka_unit_test(a_pool_has_a_panel_for_each_shapelet_with_its_place_and_source),

@@ -79,7 +79,7 @@ static void test_a_stronger_pruning_keeps_a_part_of_a_weaker(void **state)
     dataset_free(&dataset);
 }
 
-static void test_without_labels_only_the_whole_set_can_be_pruned(void **state)
+static void test_without_labels_only_the_whole_dataset_can_be_pruned(void **state)
 {
     struct dataset dataset;
     struct prune_options options = {.ratio = 0.5};
@@ -106,7 +106,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_every_class_keeps_its_share),
         cmocka_unit_test(test_a_stronger_pruning_keeps_a_part_of_a_weaker),
-        cmocka_unit_test(test_without_labels_only_the_whole_set_can_be_pruned),
+        cmocka_unit_test(test_without_labels_only_the_whole_dataset_can_be_pruned),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "data/scale.h"
+#include "formats/dataset-internal.h"
 #include "formats/dataset.h"
 
 enum { COUNT = 3, CHANNELS = 2, LENGTH = 7 };
@@ -212,9 +213,19 @@ static void damage_is_refused(void **state)
     dataset_free(&dataset);
 }
 
+static void codes_without_levels_are_refused(void **state)
+{
+    struct dataset dataset = {.levels.bits = 8};
+    struct npy_array series = {0};
+
+    (void)state;
+    assert_fails("need both levels and packing", levels_decode(&dataset, &series));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(codes_without_levels_are_refused),
         cmocka_unit_test(values_are_within_half_a_step_of_their_channel),
         cmocka_unit_test(files_hold_the_same_values_and_are_written_alike_again),
         cmocka_unit_test(files_of_the_largest_values_are_read_again),

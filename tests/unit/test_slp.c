@@ -107,7 +107,7 @@ static void offsets_and_scales_are_read_back_and_checked(void **state)
     slp_free(&back);
     memset(bytes + 48 + 2 * 40 + 5 * 4 + 4, 0, 4); /* a scale of 0 */
     seal(bytes, size);
-    assert_fails("shapelet 0: no such offset and scale", slp_read_memory(bytes, size, &back));
+    assert_fails("shapelet 0: invalid offset and scale", slp_read_memory(bytes, size, &back));
     free(bytes);
     slp_free(&pool);
 }
@@ -200,7 +200,7 @@ static void records_that_make_no_sense_are_refused_with_the_reason(void **state)
     expect_refusal(0, 'x', "not a shapelet pool");
     expect_refusal(8, 2, "version 2");
     expect_refusal(12, 4, "flags");
-    expect_refusal(44, 4, "a measure of quality that this version does not know");
+    expect_refusal(44, 4, "unknown measure of quality");
     expect_refusal(16, 1, "too many");
     expect_refusal(19, 255, "promises more");
     expect_refusal(39, 255, "promises more");

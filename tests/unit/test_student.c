@@ -15,18 +15,18 @@ enum { SERIES = 90, STEPS = 16, CLASSES = 3, FEATURES = 2, SEEDS = 3 };
 struct fixture {
     float x[SERIES * STEPS], features[SERIES * FEATURES], soft[SERIES * CLASSES];
     int32_t labels[SERIES];
-    struct train_set few, many; /* 30 to learn from, 60 to be tested on */
+    struct tensor_dataset few, many; /* 30 to learn from, 60 to be tested on */
     struct student_options options;
     struct score scores[SEEDS];
 };
 
-static struct train_set part(struct fixture *f, size_t first, size_t count)
+static struct tensor_dataset part(struct fixture *f, size_t first, size_t count)
 {
-    return (struct train_set){.count = count,
-                              .x = f->x + first * STEPS,
-                              .features = f->features + first * FEATURES,
-                              .labels = f->labels + first,
-                              .targets = f->soft + first * CLASSES};
+    return (struct tensor_dataset){.count = count,
+                                   .x = f->x + first * STEPS,
+                                   .features = f->features + first * FEATURES,
+                                   .labels = f->labels + first,
+                                   .targets = f->soft + first * CLASSES};
 }
 
 /* Classes that lie on either side of planes: the level of the first half, and of the second. */
@@ -87,7 +87,7 @@ static void ask_stranger(struct fixture *f)
     struct network *network;
     struct pass *pass;
     float *parameters, *buffers;
-    struct train_set all = part(f, 0, SERIES);
+    struct tensor_dataset all = part(f, 0, SERIES);
 
     assert_ok(network_new(&f->options.architecture, backend_cpu(), &network));
     parameters = calloc(network->parameter_count, sizeof *parameters);
@@ -235,18 +235,18 @@ static void batches_are_of_nearly_the_same_size(void **state)
     (void)state;
     for (size_t count = 1; count < 200; count++)
         for (size_t batch = 1; batch < 50; batch++) {
-            size_t even = even_batch(count, batch);
+            size_t even = train_even_batch(count, batch);
             size_t batches = (count + even - 1) / even;
 
             assert_true(even >= 1 && even <= batch);
             assert_int_equal(batches, (count + batch - 1) / batch); /* no more steps than before */
         }
-    assert_int_equal(even_batch(21, 20), 11);
-    assert_int_equal(epochs_for_steps(1000, 21, 11), 500);
-    assert_int_equal(epochs_for_steps(10, 100000, 256), 1);
-    assert_int_equal(epochs_for_steps(1000, 6, 20), 1000);
-    assert_int_equal(epochs_for_steps(1001, 300, 100), 334); /* the nearest number */
-    assert_int_equal(epochs_for_steps(1000, 300, 100), 333);
+    assert_int_equal(train_even_batch(21, 20), 11);
+    assert_int_equal(train_epochs_for_steps(1000, 21, 11), 500);
+    assert_int_equal(train_epochs_for_steps(10, 100000, 256), 1);
+    assert_int_equal(train_epochs_for_steps(1000, 6, 20), 1000);
+    assert_int_equal(train_epochs_for_steps(1001, 300, 100), 334); /* the nearest number */
+    assert_int_equal(train_epochs_for_steps(1000, 300, 100), 333);
 }
 
 static void a_score_counts_what_was_taken_for_what(void **state)

@@ -506,26 +506,26 @@ static void ridge_starts_do_not_depend_on_the_size_of_a_batch(void **state)
     struct fixture *f = *state;
     struct random_stream stream = random_stream(3, RANDOM_TEST, 0);
     struct synthesis_options options = golden_options(false, false, 1);
-    struct dataset set, condensed[2];
+    struct dataset dataset, condensed[2];
     struct synthesis_result result;
 
-    assert_ok(dataset_new(CANDIDATES, CHANNELS, LENGTH, CLASSES, false, &set));
+    assert_ok(dataset_new(CANDIDATES, CHANNELS, LENGTH, CLASSES, false, &dataset));
     for (size_t i = 0; i < CANDIDATES; i++) {
-        set.y[i] = (int32_t)(i % CLASSES);
+        dataset.y[i] = (int32_t)(i % CLASSES);
         for (size_t j = 0; j < FLOATS; j++)
-            set.x[i * FLOATS + j] = (float)random_normal(&stream);
+            dataset.x[i * FLOATS + j] = (float)random_normal(&stream);
     }
     options.start = START_RIDGE;
     options.steps = 0;
     for (int by_round = 0; by_round < 2; by_round++) {
         options.by_round = by_round;
-        assert_ok(
-            synthesise(&options, &set, &f->guide, &f->transform, &condensed[by_round], &result));
+        assert_ok(synthesise(&options, &dataset, &f->guide, &f->transform, &condensed[by_round],
+                             &result));
     }
     assert_memory_equal(condensed[0].x, condensed[1].x, SERIES * FLOATS * sizeof(float));
     dataset_free(&condensed[0]);
     dataset_free(&condensed[1]);
-    dataset_free(&set);
+    dataset_free(&dataset);
 }
 
 static void fewer_rounds_start_from_the_first_of_more(void **state)

@@ -39,7 +39,7 @@ static void check_logits(const char *series, const char *file)
     npy_reader *reader = npy_open(golden_path(series), &error);
     struct npy_array x, expected;
     struct teacher teacher;
-    struct train_set set = {0};
+    struct tensor_dataset tensors = {0};
     struct pass *pass;
     float *logits;
 
@@ -48,11 +48,11 @@ static void check_logits(const char *series, const char *file)
     expected = next_array(reader);
     assert_ok(teacher_read(golden_path(file), backend_cpu(), &teacher));
     assert_string_equal(teacher.notes, "written by PyTorch");
-    set.count = x.shape[0];
-    set.x = x.data;
+    tensors.count = x.shape[0];
+    tensors.x = x.data;
     logits = calloc(expected.count, sizeof *logits);
     assert_ok(pass_new(teacher.network, 3, 0, &pass)); /* in two parts */
-    assert_ok(network_predict(pass, teacher.parameters, teacher.buffers, &set, logits, NULL));
+    assert_ok(network_predict(pass, teacher.parameters, teacher.buffers, &tensors, logits, NULL));
     for (size_t i = 0; i < expected.count; i++)
         assert_near(logits[i], ((float *)expected.data)[i], 2e-6);
     pass_free(pass);
@@ -140,13 +140,13 @@ static void broken_teachers_are_refused_with_the_reason(void **state)
     assert_fails("no network line", read_changed("network cnn", "note cnn"));
     assert_fails("begins with cnn", read_changed("network cnn", "network rnn"));
     assert_fails("unknown line \"tensors", read_changed("tensor feat", "tensors feat"));
-    assert_fails("features.0.bias is there twice",
+    assert_fails("features.0.bias occurs twice",
                  read_changed("tensor features.0.weight", "tensor features.0.bias"));
     assert_fails("features.0.weight is missing",
                  read_changed("tensor features.0.weight", "tensor features.0.weigth"));
     assert_fails("features.0.weight: expected shape (7, 2, 3), got (6, 2, 3)",
                  read_changed("width=6", "width=7"));
-    assert_fails("more after the last", read_changed("tensor classifier.bias\n", ""));
+    assert_fails("unexpected data after the last", read_changed("tensor classifier.bias\n", ""));
     assert_fails("does not belong to the network", read_changed("norm=batch", "norm=instance"));
     assert_fails("ends before its array",
                  read_changed("tensor classifier.bias\n", "tensor classifier.bias\ntensor more\n"));

@@ -17,7 +17,7 @@ struct claim {
 
 static struct claim *claims;
 static size_t claim_count, claim_room;
-static bool any_written;
+static bool any_written, standard_input;
 
 static struct file_identity identify(const char *path, bool written)
 {
@@ -82,6 +82,11 @@ void claims_add(const char *option, const char *path, bool written)
     }
     if (is_standard_output(&claim))
         cli_check(output_check_standard());
+    if (!written && strcmp(path, "-") == 0) {
+        if (standard_input)
+            cli_usage("standard input can be read once only");
+        standard_input = true;
+    }
     /* Inputs come first: the many of a large import need not be compared with each other. */
     any_written = any_written || written;
     for (size_t i = 0; any_written && i < claim_count; i++) {
@@ -89,6 +94,11 @@ void claims_add(const char *option, const char *path, bool written)
             refuse(&claim, &claims[i]);
     }
     claims[claim_count++] = claim;
+}
+
+bool claims_standard_input(void)
+{
+    return standard_input;
 }
 
 bool claims_other(const char *option, const char *path)

@@ -9,8 +9,11 @@
 
 /* Adds a file that an option names, or an argument if option is NULL; "-" is standard input or
  * output.  A usage error if the run uses that file already and at least one of the two uses writes
- * it; an error if standard output is to be written and cannot be. */
+ * it, or if both are standard input; an error if standard output is to be written and cannot be. */
 void claims_add(const char *option, const char *path, bool written);
+
+/* Whether something is read from standard input. */
+bool claims_standard_input(void);
 
 /* Whether the file that is at the path now is that of another option or argument. */
 bool claims_other(const char *option, const char *path);

@@ -10,30 +10,16 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "base/computed_by.h"
 #include "base/parallel.h"
 #include "base/text.h"
 #include "cluster/cluster.h"
 #include "common/claims.h"
+#include "common/cli_internal.h"
 #include "common/help.h"
 #include "common/process.h"
 #include "common/progress.h"
-#include "base/file.h"
-#include "formats/mapped.h"
-#include "base/memory_stream.h"
 
-/* The program that runs, for messages and provenance. */
-static const struct cli_program *current;
-static bool quiet;
-/* The options that were given and matter for the result, as " --name=value ...". */
-static char *recorded;
-static const char *recorded_device;
-/* Of a rank of several. */
-static struct {
-    size_t number;
-    const char *host;
-    void (*fail)(const char *message); /* NULL: one process alone */
-} rank;
+struct cli_state cli_state;
 
 static const struct cli_option common_options[] = {
     {'o', "output", "FILE", CLI_OUTPUT, CLI_AT(cli_common, output),
@@ -49,11 +35,11 @@ static const struct cli_option common_options[] = {
 
 /* ---- Messages ---- */
 
-/* So that nothing in a message, such as a class name of a file, can play tricks on a terminal. */
+/* No text from a file, such as a class name, can send control characters to the terminal. */
 static void print_line(const char *text)
 {
     progress_end();
-    fprintf(stderr, "%s: ", current->name);
+    fprintf(stderr, "%s: ", cli_state.program->name);
     text_escape(stderr, text);
     fputc('\n', stderr);
 }
@@ -64,7 +50,7 @@ static void message(const char *format, va_list arguments)
     char fallback[512], *text;
     va_list again;
 
-    if (rank.number > 0)
+    if (cli_state.rank.number > 0)
         return;
     va_copy(again, arguments);
     if (vasprintf(&text, format, arguments) < 0) {
@@ -84,8 +70,8 @@ void cli_usage(const char *format, ...)
     va_start(arguments, format);
     message(format, arguments);
     va_end(arguments);
-    if (rank.number == 0)
-        fprintf(stderr, "Try '%s --help'.\n", current->name);
+    if (cli_state.rank.number == 0)
+        fprintf(stderr, "Try '%s --help'.\n", cli_state.program->name);
     exit(2);
 }
 
@@ -93,7 +79,7 @@ void cli_say(const char *format, ...)
 {
     va_list arguments;
 
-    if (quiet)
+    if (cli_state.quiet)
         return;
     va_start(arguments, format);
     message(format, arguments);
@@ -116,27 +102,28 @@ void cli_check(struct error *error)
     if (!error)
         return;
     for (const struct error *each = error; each; each = error_next(each)) {
-        if (rank.fail)
-            cli_warn("rank %zu on %s: %s", rank.number, rank.host, error_message(each));
+        if (cli_state.rank.fail)
+            cli_warn("rank %zu on %s: %s", cli_state.rank.number, cli_state.rank.host,
+                     error_message(each));
         else
             cli_warn("%s", error_message(each));
     }
     output_abort_all_from_signal();
     for (size_t i = 0; (leftover = output_leftover(i)); i++)
         cli_warn("%s: this temporary file could not be removed", leftover);
-    if (rank.fail)
-        rank.fail(error_message(error));
+    if (cli_state.rank.fail)
+        cli_state.rank.fail(error_message(error));
     error_free(error);
     exit(1);
 }
 
 void cli_join(size_t number, const char *host, void (*fail)(const char *message_of_error))
 {
-    rank.number = number;
-    rank.host = host;
-    rank.fail = fail;
+    cli_state.rank.number = number;
+    cli_state.rank.host = host;
+    cli_state.rank.fail = fail;
     if (number > 0)
-        quiet = true;
+        cli_state.quiet = true;
 }
 
 void cli_say_of_cluster(const char *text)
@@ -168,19 +155,21 @@ _Noreturn static void end_of_help(void)
 
 _Noreturn static void print_help(const void *options)
 {
-    help_print(current, common_options, options, help_width(STDOUT_FILENO));
+    help_print(cli_state.program, common_options, options, help_width(STDOUT_FILENO));
     end_of_help();
 }
 
 /* A program without arguments that would read from a terminal prints a hint instead. */
 static void check_waiting(int argc)
 {
-    if (argc > 1 || current->words || current->most_files == 0 || !isatty(STDIN_FILENO))
+    if (argc > 1 || cli_state.program->words || cli_state.program->most_files == 0 ||
+        !isatty(STDIN_FILENO))
         return;
     fprintf(stderr,
-            "Usage: %s [OPTION]... %s\n%s\nIt reads standard input, but not what is typed; "
-            "a file can be named instead.\nTry '%s --help'.\n",
-            current->name, current->arguments, current->summary, current->name);
+            "Usage: %s [OPTION]... %s\n%s\nStandard input is a terminal: name a file, or use a "
+            "pipe.\nTry '%s --help'.\n",
+            cli_state.program->name, cli_state.program->arguments, cli_state.program->summary,
+            cli_state.program->name);
     exit(2);
 }
 
@@ -256,11 +245,11 @@ static void record(const struct cli_option *option, const char *text)
     if (option->unrecorded || option->type == CLI_FILE || option->type == CLI_OUTPUT ||
         option->type == CLI_FOLDER || option->type == CLI_SEED)
         return;
-    if (asprintf(&longer, "%s --%s%s%s", recorded ? recorded : "", option->name, text ? "=" : "",
-                 text ? text : "") < 0)
+    if (asprintf(&longer, "%s --%s%s%s", cli_state.recorded ? cli_state.recorded : "", option->name,
+                 text ? "=" : "", text ? text : "") < 0)
         cli_check(error_memory("options"));
-    free(recorded);
-    recorded = longer;
+    free(cli_state.recorded);
+    cli_state.recorded = longer;
 }
 
 static void set_option(const struct cli_option *option, const char *text, void *options)
@@ -311,14 +300,14 @@ static const struct cli_option *find_in(const struct cli_option *option, char le
 
 static const struct cli_option *find_option(char letter, const char *name, size_t length)
 {
-    const struct cli_option *option = find_in(current->options, letter, name, length);
+    const struct cli_option *option = find_in(cli_state.program->options, letter, name, length);
 
     return option ? option : find_in(common_options, letter, name, length);
 }
 
 _Noreturn static void unknown_option(const char *name, size_t length)
 {
-    const char *like = help_suggest(current, common_options, name, length);
+    const char *like = help_suggest(cli_state.program, common_options, name, length);
 
     if (like)
         cli_usage("unknown option '--%.*s'; did you mean --%s?", (int)length, name, like);
@@ -335,10 +324,11 @@ static int parse_long(char **argv, void *options)
     if (strcmp(name, "help") == 0)
         print_help(options);
     if (strcmp(name, "version") == 0) {
-        printf("%s (shapecond) %s\n", current->name, SHAPECOND_VERSION);
+        printf("%s (shapecond) %s\n", cli_state.program->name, SHAPECOND_VERSION);
         end_of_help();
     }
-    if (strncmp(name, "complete=", 9) == 0 && help_complete(current, common_options, name + 9))
+    if (strncmp(name, "complete=", 9) == 0 &&
+        help_complete(cli_state.program, common_options, name + 9))
         end_of_help();
     option = find_option(0, name, length);
     if (!option)
@@ -375,19 +365,6 @@ static int parse_letters(char **argv, void *options)
     return 1;
 }
 
-/* What no program can make sense of. */
-static void check_files(const struct cli_common *common)
-{
-    size_t standard = 0;
-
-    for (size_t i = 0; i < common->file_count; i++)
-        standard += strcmp(common->files[i], "-") == 0;
-    if (standard > 1)
-        cli_usage("standard input can be read once only");
-    if (common->output[0] == '\0')
-        cli_usage("--output needs a file name");
-}
-
 /* Claims the files that the option names, if it was given. */
 static void claim_option(const struct cli_option *option, const void *options)
 {
@@ -405,18 +382,16 @@ static void claim_option(const struct cli_option *option, const void *options)
         claims_add(option->name, *(const char *const *)member, written);
 }
 
-/* A program reads standard input where it could be given another file. */
 static void claim_files(const struct cli_common *common, const void *options)
 {
-    size_t wanted = current->most_files == SIZE_MAX ? 1 : current->most_files;
-
-    for (size_t i = 0; !current->words && i < common->file_count; i++)
+    for (size_t i = 0; !cli_state.program->words && i < common->file_count; i++)
         claims_add(NULL, common->files[i], false);
-    if (!current->words && common->file_count < wanted)
+    if (!cli_state.program->words && common->file_count == cli_state.program->least_files &&
+        common->file_count < cli_state.program->most_files)
         claims_add(NULL, "-", false);
-    for (const struct cli_option *option = current->options; option->name; option++)
+    for (const struct cli_option *option = cli_state.program->options; option->name; option++)
         claim_option(option, options);
-    if (!current->prefix)
+    if (!cli_state.program->prefix)
         claims_add("output", common->output, true);
 }
 
@@ -435,9 +410,10 @@ static void check_alone(void)
 {
     const char *given = getenv("SHAPECOND_CLUSTER");
 
-    if (cluster_launched() > 1 && !find_in(current->options, 0, "cluster", strlen("cluster")) &&
+    if (cluster_launched() > 1 &&
+        !find_in(cli_state.program->options, 0, "cluster", strlen("cluster")) &&
         !(given && strcmp(given, "none") == 0))
-        cli_check(error_make("was started as %zu processes, but is a program for one: start it "
+        cli_check(error_make("was started as %zu processes, but runs as one: start it "
                              "once (shapecond-cluster(7))",
                              cluster_launched()));
 }
@@ -448,7 +424,7 @@ void cli_parse(int argc, char **argv, const struct cli_program *program, void *o
     bool only_files = false;
 
     process_open_streams();
-    current = program;
+    cli_state.program = program;
     common->output = "-";
     threads_of_environment(common);
     check_waiting(argc);
@@ -470,10 +446,11 @@ void cli_parse(int argc, char **argv, const struct cli_program *program, void *o
     }
     if (common->file_count > program->most_files)
         cli_usage("one argument too many: '%s'", common->files[program->most_files]);
-    check_files(common);
+    if (common->output[0] == '\0')
+        cli_usage("--output needs a file name");
     check_alone();
     claim_files(common, options);
-    quiet = common->quiet;
+    cli_state.quiet = common->quiet;
     parallel_set_threads((unsigned)common->threads);
     process_catch_signals(program->name);
 }
@@ -481,152 +458,4 @@ void cli_parse(int argc, char **argv, const struct cli_program *program, void *o
 const char *cli_input(const struct cli_common *common)
 {
     return common->file_count ? common->files[0] : "-";
-}
-
-bool cli_reads_standard_input(const struct cli_common *common)
-{
-    size_t wanted = current->most_files == SIZE_MAX ? 1 : current->most_files;
-
-    for (size_t i = 0; !current->words && i < common->file_count; i++)
-        if (strcmp(common->files[i], "-") == 0)
-            return true;
-    return !current->words && common->file_count < wanted;
-}
-
-/* ---- Provenance ---- */
-
-void cli_record_device(const char *name)
-{
-    recorded_device = name;
-}
-
-void cli_record(const struct cli_common *common, char **notes, const char *const *digests,
-                size_t count)
-{
-    struct memory_stream line;
-    FILE *stream;
-
-    cli_check(memory_stream_open("provenance", &line));
-    stream = line.stream;
-    if (*notes && **notes)
-        fprintf(stream, "%s\n", *notes);
-    fprintf(stream, "%s %s", current->name, SHAPECOND_VERSION);
-    for (size_t i = 0; current->words && i < common->file_count; i++)
-        fprintf(stream, " %s", common->files[i]);
-    fputs(recorded ? recorded : "", stream);
-    if (recorded_device)
-        fprintf(stream, " --device=%s", recorded_device);
-    if (current->random)
-        fprintf(stream, " --seed=%llu", (unsigned long long)common->seed);
-    for (size_t i = 0; i < count; i++) {
-        if (digests[i] && digests[i][0])
-            fprintf(stream, " <%s", digests[i]);
-    }
-    if (current->computes)
-        fprintf(stream, " [%s]", computed_by());
-    cli_check(memory_stream_close(&line));
-    free(*notes);
-    *notes = line.bytes;
-}
-
-/* ---- Output ---- */
-
-void cli_refuse_terminal(const char *path)
-{
-    if (strcmp(path, "-") == 0 && isatty(STDOUT_FILENO) && rank.number == 0)
-        cli_usage("will not write binary data to a terminal; use -o FILE or a pipe");
-}
-
-void cli_open_output(const char *path, bool binary, struct output *output)
-{
-    if (binary)
-        cli_refuse_terminal(path);
-    cli_check(output_open(rank.number == 0 ? path : "/dev/null", output));
-}
-
-static const char *shown_output(const char *path)
-{
-    return strcmp(path, "-") == 0 ? "standard output" : path;
-}
-
-/* An input that was cut off is not what the result would be taken for; one that was only written to
- * may have been so for nothing. */
-static void check_inputs(void)
-{
-    bool cut;
-    const char *path = mapped_changed(&cut);
-
-    if (path && cut)
-        cli_check(error_make("%s: was truncated while it was in use", file_shown(path)));
-    if (path)
-        cli_warn("%s: was changed while it was in use: the result may be of either version",
-                 file_shown(path));
-}
-
-void cli_finish_output(struct output *output, const char *path, struct error *error)
-{
-    check_inputs();
-    if (error) {
-        output_abort(output);
-        cli_check(error_in(shown_output(path), error));
-    }
-    cli_check(output_commit(output));
-}
-
-void cli_stage_dataset(const char *path, const struct dataset *dataset, struct output *output)
-{
-    struct error *error;
-
-    cli_open_output(path, true, output);
-    error = dataset_write(output->stream, dataset);
-    if (error)
-        check_inputs(); /* the data may be that of a file */
-    cli_check(error_in(shown_output(path), error));
-}
-
-void cli_warn_views(const char *path, const struct dataset *dataset)
-{
-    if (dataset->dropped_views)
-        cli_warn("%s: its %zu labelled views are left out (sc-expand makes series of them)",
-                 file_shown(path), dataset->dropped_views);
-}
-
-void cli_commit(struct output *outputs, size_t count)
-{
-    struct error *error;
-
-    check_inputs();
-    error = output_commit_all(outputs, count);
-    process_check_stopped();
-    cli_check(error);
-}
-
-void cli_remove_checkpoint(const char *path)
-{
-    char *file = path ? realpath(path, NULL) : NULL; /* a link stays */
-
-    /* Two names can still be of one file, where capital letters do not count for example. */
-    if (file && !claims_other("checkpoint", path) && unlink(file) && errno != ENOENT)
-        cli_check(error_system(path));
-    free(file);
-}
-
-void cli_write_dataset(const struct cli_common *common, struct dataset *dataset,
-                       const char *const *digests, size_t count)
-{
-    struct output output;
-
-    cli_open_output(common->output, true, &output);
-    cli_record(common, &dataset->notes, digests, count);
-    cli_finish_output(&output, common->output, dataset_write(output.stream, dataset));
-}
-
-void cli_write_pool(const struct cli_common *common, struct shapelet_pool *pool,
-                    const char *const *digests, size_t count)
-{
-    struct output output;
-
-    cli_open_output(common->output, true, &output);
-    cli_record(common, &pool->notes, digests, count);
-    cli_finish_output(&output, common->output, slp_write(output.stream, pool));
 }

@@ -4,9 +4,9 @@
  * option sets which member, and a struct cli_program; cli_parse does the rest.  Usage errors exit
  * with 2, anything else that fails with 1.
  *
- *     struct prune_options { struct cli_common common; double ratio; };
+ *     struct prune_cli { struct cli_common common; double ratio; };
  *     static const struct cli_option options[] = {
- *         {'p', "ratio", "P", CLI_REAL, CLI_AT(prune_options, ratio),
+ *         {'p', "ratio", "P", CLI_REAL, CLI_AT(prune_cli, ratio),
  *          "share of the series to drop", .low = 0, .high = 0.999},
  *         {0},
  *     };
@@ -71,6 +71,7 @@ struct cli_program {
     const char *summary;              /* one sentence */
     const struct cli_option *options; /* ends with a row of zeros */
     size_t most_files;                /* how many arguments it takes at most */
+    size_t least_files;               /* and at least: with no more, standard input is the next */
     bool random;                      /* the seed changes the result */
     bool words;                       /* the arguments are words that provenance keeps, not files */
     bool prefix;                      /* -o is not a file: the tool claims its outputs itself */
@@ -99,8 +100,6 @@ void cli_warn(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
 /* The first file argument, or "-". */
 const char *cli_input(const struct cli_common *common);
-/* Whether an argument, or one that is missing, is standard input. */
-bool cli_reads_standard_input(const struct cli_common *common);
 
 /* This process is a rank of several (cluster_option.h).  Errors name rank and host, and go to `fail`
  * before the process exits.  Ranks other than 0 print nothing, and their outputs go to /dev/null. */

@@ -12,7 +12,8 @@
 #include "base/file.h"
 #include "base/output.h"
 #include "base/parallel.h"
-#include "common/progress.h"
+#include "common/claims.h"
+#include "common/process.h"
 
 static struct cluster *joined;
 static atomic_flag failing = ATOMIC_FLAG_INIT;
@@ -44,6 +45,11 @@ static void ended(const char *message)
     if (message)
         cluster_fail(joined, message);
     _exit(1);
+}
+
+static void end_others(void)
+{
+    cluster_end_from_signal(joined);
 }
 
 /* ---- Standard input ---- */
@@ -112,16 +118,20 @@ struct cluster *cluster_chosen(const struct cluster_cli *option, struct cli_comm
                                                                  : "auto",
                                       .patience = option->patience,
                                       .ended = ended};
-    struct error *error = cluster_open(&options, &joined);
+    struct error *error;
 
+    cli_check_usage(option->where ? "cluster" : "cluster (SHAPECOND_CLUSTER)",
+                    cluster_check_where(options.where));
+    error = cluster_open(&options, &joined);
     if (joined)
         cli_join(cluster_rank(joined), cluster_host(joined, cluster_rank(joined)), fail);
+    process_at_end(end_others);
     cli_check(error_in("--cluster", error));
     if (!joined)
         return NULL;
     common->quiet = common->quiet || cluster_rank(joined) > 0;
     share_cores(joined, common);
-    if (cli_reads_standard_input(common))
+    if (claims_standard_input())
         cli_check(share_standard_input(joined));
     return joined;
 }

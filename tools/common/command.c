@@ -16,6 +16,7 @@
 #include <unistd.h>
 
 #include "base/text.h"
+#include "base/clock.h"
 #include "common/process.h"
 #include "formats/ckpt.h"
 
@@ -419,14 +420,6 @@ static void announce(const struct command_runner *runner)
         setenv("SHAPECOND_STAGE", text, 1);
 }
 
-static double now(void)
-{
-    struct timespec time;
-
-    clock_gettime(CLOCK_MONOTONIC, &time);
-    return (double)time.tv_sec + 1e-9 * (double)time.tv_nsec;
-}
-
 static void add_stage(struct command_runner *runner, const char *key, const char *const *words,
                       double seconds)
 {
@@ -451,13 +444,31 @@ void command_write_stages(struct command_runner *runner, const char *path)
     cli_check(output_commit(&output));
 }
 
+void command_remove_outdated(const struct command_runner *runner)
+{
+    char *file = runner->outdated ? realpath(runner->outdated, NULL) : NULL; /* a link stays */
+    struct stat status;
+
+    if (file && stat(file, &status) == 0 && S_ISREG(status.st_mode) && unlink(file))
+        cli_check(error_system(runner->outdated));
+    free(file);
+}
+
+static bool writes_result(const struct command_runner *runner, const char *const *words)
+{
+    for (; words[0] && words[1]; words++)
+        if (strcmp(words[0], "-o") == 0 && strcmp(words[1], runner->common->output) == 0)
+            return true;
+    return false;
+}
+
 void command_run(struct command_runner *runner, const char *program, const char *const *words)
 {
     char seed[32], threads[32], key[DIGEST_TEXT] = "", *path;
     const char **all;
     size_t said = 0; /* words that were */
     bool done = false;
-    double begun = now();
+    double begun = clock_seconds();
 
     if (runner->counting) {
         runner->total++;
@@ -485,8 +496,10 @@ void command_run(struct command_runner *runner, const char *program, const char 
             said++;
         add_silent_words(runner, all, threads, key);
         announce(runner);
+        if (writes_result(runner, all))
+            command_remove_outdated(runner);
         run_program(runner, path, all);
-        seconds = now() - begun;
+        seconds = clock_seconds() - begun;
         command_log_add(&runner->log, key, all, seconds);
         runner->expected_before += runner->expected;
         runner->took += runner->expected > 0 ? seconds : 0;

@@ -19,6 +19,8 @@ struct command_runner {
     double expected, expected_total, expected_before, took;
     const char *advice; /* what to say if the next command fails, or NULL */
     const char *times;  /* --times of the next command, which is not said, or NULL */
+    /* A file about the result (-o): an old one is removed before a new result is written. */
+    const char *outdated;
     /* Of each command that wrote files: seconds, bytes of the files and the command, with tabs. */
     char **stages;
     size_t stage_count;
@@ -45,6 +47,9 @@ const char *command_keep(struct command_runner *runner, char *word);
 
 /* Writes the lines of the stages so far into a file of the folder. */
 void command_write_stages(struct command_runner *runner, const char *path);
+
+/* Removes the outdated file, if there is one. */
+void command_remove_outdated(const struct command_runner *runner);
 
 /* Says a command (words up to NULL) that this program runs itself. */
 void command_say(const struct command_runner *runner, const char *const *words);

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "base/file.h"
@@ -19,7 +20,17 @@ struct command_log_line {
 
 /* ---- Digests ---- */
 
-/* Adds the name and the content of a regular file; false if it is not one or cannot be read. */
+/* What cannot be read is never taken for what was there before. */
+static void add_chance(struct digest *digest)
+{
+    struct timespec time;
+
+    clock_gettime(CLOCK_MONOTONIC, &time);
+    digest_add(digest, &time.tv_sec, sizeof time.tv_sec);
+    digest_add(digest, &time.tv_nsec, sizeof time.tv_nsec);
+}
+
+/* Adds the name and the content of a regular file; false if it is not one or cannot be opened. */
 static bool add_file(struct digest *digest, const char *path)
 {
     unsigned char block[65536];
@@ -30,8 +41,10 @@ static bool add_file(struct digest *digest, const char *path)
     if (stat(path, &status) || !S_ISREG(status.st_mode))
         return false;
     descriptor = open(path, O_RDONLY | O_CLOEXEC);
-    if (descriptor < 0)
+    if (descriptor < 0) {
+        add_chance(digest);
         return false;
+    }
     digest_add(digest, path, strlen(path) + 1);
     digest_add(digest, &status.st_size, sizeof status.st_size);
     do {
@@ -39,8 +52,10 @@ static bool add_file(struct digest *digest, const char *path)
         if (got > 0)
             digest_add(digest, block, (size_t)got);
     } while (got > 0 || (got < 0 && errno == EINTR));
+    if (got < 0)
+        cli_check(error_system(path));
     close(descriptor);
-    return got == 0;
+    return true;
 }
 
 static bool names_output(const char *word)

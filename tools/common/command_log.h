@@ -26,7 +26,7 @@ void command_log_open(struct command_log *log, const char *folder);
 void command_log_close(struct command_log *log);
 
 /* What a command depends on.  `program` is the path of the program, the words end with NULL.  Words
- * that name files are read, also behind a =; but not the word after -o, --save, --log, --checkpoint
+ * that name files are read, also after a =; but not the word after -o, --save, --log, --checkpoint
  * and --times, and of that after --teacher-command every file that it names. */
 void command_log_key(const char *program, const char *const *words, char key[DIGEST_TEXT]);
 

@@ -42,6 +42,7 @@ static const int fatal[] = {SIGHUP,  SIGINT,  SIGQUIT,   SIGTERM, SIGPIPE, SIGAL
 
 static const char *program_name;
 static volatile sig_atomic_t stopped_by; /* put off */
+static void (*at_end)(void);
 
 void process_end_by(int signal_number)
 {
@@ -54,14 +55,26 @@ void process_end_by(int signal_number)
     raise(signal_number);
 }
 
+void process_at_end(void (*function)(void))
+{
+    at_end = function;
+}
+
+static void leave_nothing(void)
+{
+    if (at_end)
+        at_end();
+    output_abort_all_from_signal();
+    coprocess_kill_from_signal();
+}
+
 static void clean_up(int signal_number)
 {
     if (output_is_committing() && !stopped_by) {
         stopped_by = signal_number;
         return;
     }
-    output_abort_all_from_signal();
-    coprocess_kill_from_signal();
+    leave_nothing();
     process_end_by(signal_number);
 }
 
@@ -143,8 +156,7 @@ static void end_of_input(int signal_number, siginfo_t *info, void *context)
         pause();
     if (path)
         say(file_shown(path), cut ? "was truncated while it was in use" : "can no longer be read");
-    output_abort_all_from_signal();
-    coprocess_kill_from_signal();
+    leave_nothing();
     if (path)
         _exit(1);
     process_end_by(signal_number);

@@ -13,6 +13,9 @@ void process_open_streams(void);
  * ends the program with a message and status 1. */
 void process_catch_signals(const char *program);
 
+/* Has a function called before the process ends so; it may do what a signal handler may. */
+void process_at_end(void (*function)(void));
+
 /* Ends the process by a signal that was put off. */
 void process_check_stopped(void);
 

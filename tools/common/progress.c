@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "common/help.h"
+#include "base/clock.h"
 
 enum { BAR_WIDTH = 24 };
 
@@ -22,20 +23,12 @@ static struct {
     double after;   /* seconds that those after this one will take */
 } bar = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
-static double now(void)
-{
-    struct timespec time;
-
-    clock_gettime(CLOCK_MONOTONIC, &time);
-    return (double)time.tv_sec + 1e-9 * (double)time.tv_nsec;
-}
-
 void progress_start(const char *label, size_t total, bool quiet)
 {
     bar.active = !quiet && isatty(STDERR_FILENO);
     bar.label = label;
     bar.total = total ? total : 1;
-    bar.started = now();
+    bar.started = clock_seconds();
     bar.drawn = 0;
     if (!getenv("SHAPECOND_STAGE") ||
         sscanf(getenv("SHAPECOND_STAGE"), "%23s %lf", bar.stage, &bar.after) != 2)
@@ -102,7 +95,7 @@ void progress_update(size_t done, const char *text)
 
     if (!bar.active)
         return;
-    time = now();
+    time = clock_seconds();
     pthread_mutex_lock(&bar.lock);
     if (bar.active && time - bar.drawn >= 0.1) {
         bar.drawn = time;

@@ -1,7 +1,5 @@
 #include "common/training.h"
 
-#include "eval/student.h"
-
 const char *const training_optimisers[] = {"sgd", "adam", "adamw", "auto", NULL};
 const char *const training_schedules[] = {"cosine", "constant", NULL};
 const char *const training_choices[] = {"loss", "accuracy", "last", NULL};
@@ -31,8 +29,9 @@ void training_options(const struct training_cli *cli, size_t count, size_t valid
     int optimiser = cli->optimiser == TRAINING_AUTO ? OPTIMISER_ADAMW : cli->optimiser;
 
     *train = train_defaults();
-    train->batch = even_batch(count, cli->batch);
-    train->epochs = cli->epochs ? cli->epochs : epochs_for_steps(cli->steps, count, train->batch);
+    train->batch = train_even_batch(count, cli->batch);
+    train->epochs =
+        cli->epochs ? cli->epochs : train_epochs_for_steps(cli->steps, count, train->batch);
     train->optimiser = optimiser_defaults((enum optimiser_kind)optimiser);
     train->optimiser.rate = cli->rate;
     train->optimiser.weight_decay = cli->decay;

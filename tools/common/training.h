@@ -39,7 +39,7 @@ extern const char *const training_choices[];
     {'r', "rate", "R", CLI_REAL, CLI_AT(options, training.rate),                                   \
      "learning rate", .low = 0, .high = 1000},                                                     \
     {0, "optimiser", "KIND", CLI_CHOICE, CLI_AT(options, training.optimiser),                      \
-     "rule of a step", .choices = training_optimisers},                                            \
+     "optimiser", .choices = training_optimisers},                                            \
     {0, "momentum", "M", CLI_REAL, CLI_AT(options, training.momentum),                             \
      "of sgd", .low = 0, .high = 0.999999},                                                        \
     {0, "decay", "D", CLI_REAL, CLI_AT(options, training.decay),                                   \
@@ -52,7 +52,7 @@ extern const char *const training_choices[];
     {0, "patience", "N", CLI_SIZE, CLI_AT(options, training.patience),                             \
      "stop after N epochs without a better one; 0: never"},                                        \
     {0, "validate-every", "N", CLI_SIZE, CLI_AT(options, training.validate_every),                 \
-     "epochs from one validation to the next; 0: so that it takes little time"}
+     "epochs between two validations; 0: so that they take little time"}
 /* clang-format on */
 
 /* AdamW, cosine, weight decay 1e-4. */

@@ -28,10 +28,12 @@ struct facts {
     bool by_group;            /* they are held out by groups */
 };
 
-/* Ways to divide --bytes among series and views. */
-enum { BUDGETS = 4 };
+/* Ways to divide --bytes among series and views: so many series per class in few bits, or as many
+ * compressed ones as fit into so many bytes. */
+enum { BUDGETS = 5, USUAL_BUDGET = 2 }; /* which is taken where nothing is held out to try them */
 struct budget {
     size_t per_class, views, bits;
+    double step, bytes; /* of sc-quantise; a step of 0: not compressed */
 };
 
 /* Accuracy on the held-out series, in %. */
@@ -43,8 +45,8 @@ struct job {
     struct cli_common common;
 
     /* Options. */
-    size_t per_class, views;
-    size_t sample; /* of each class, among which series are chosen; 0: all */
+    size_t per_class, views; /* per_class 0: compressed series, as many as fit */
+    size_t sample;           /* of each class, among which series are chosen; 0: all */
     const char *bytes;
     int students;
     size_t steps, refine;
@@ -58,8 +60,9 @@ struct job {
     const char *data; /* the dataset itself, also of a file that is imported */
     struct facts facts;
     const char *pooled; /* the network of a second teacher, which pools over time, or NULL: none */
-    size_t stored_bits; /* of a value of the series in the result */
-    struct budget budgets[BUDGETS]; /* of --bytes */
+    double size;        /* of the result, by --bytes or because nothing was said; 0: by --spc */
+    struct budget budget;           /* what the result is made of */
+    struct budget budgets[BUDGETS]; /* that are tried */
     enum export_format format;      /* of the result, by its name; EXPORT_NONE: a dataset file */
     char *pool_path;                /* where the shapelets go, or NULL */
 
@@ -100,9 +103,17 @@ const char *fitting_network(const struct facts *facts);
 
 /* ---- size.c ---- */
 
-/* --bytes: fills in the budgets; the last is what is taken where nothing is held out to try them. */
+/* Takes the bytes of ten float32 series per class where neither --spc nor --bytes is said. */
+void plan_size(struct job *job);
+
+/* Fills in the budgets. */
 void plan_bytes(struct job *job);
-void take_budget(struct job *job, const struct budget *budget);
+
+/* Bytes of the series and views of the result, at most. */
+double budget_bytes(const struct job *job);
+
+/* The share of the training series that takes so many bytes, stored as float32. */
+double random_share(const struct job *job, double bytes);
 
 /* --spc that was not said, and whether there are that many real series of each class. */
 void plan_series(struct job *job);

@@ -81,18 +81,19 @@ void import_data(struct job *job)
 
 /* ---- What the stages would reject in the middle of the work ---- */
 
-static void check_set(const struct examples *set)
+static void check_classes(const struct examples *examples)
 {
-    int32_t missing = examples_missing_class(set);
+    int32_t missing = examples_missing_class(examples);
 
     if (missing >= 0)
-        cli_check(error_make("%s: class %d of %zu has no series", set->name, (int)missing,
-                             set->dataset.classes));
-    if (set->dataset.classes < 2)
-        cli_check(error_make("%s: there is only one class, so nothing to tell apart", set->name));
+        cli_check(error_make("%s: class %d of %zu has no series", examples->name, (int)missing,
+                             examples->dataset.classes));
+    if (examples->dataset.classes < 2)
+        cli_check(
+            error_make("%s: there is only one class, so nothing to tell apart", examples->name));
 }
 
-static void check_other(const struct examples *set, const char *path)
+static void check_other(const struct examples *examples, const char *path)
 {
     struct feature_source none = {NULL};
     struct examples other;
@@ -100,20 +101,20 @@ static void check_other(const struct examples *set, const char *path)
     if (!path)
         return;
     cli_check(examples_read(path, NULL, &none, &other));
-    cli_check(examples_match(set, &other));
+    cli_check(examples_match(examples, &other));
     examples_free(&other);
 }
 
-static void check_network(const struct examples *set, const char *text)
+static void check_network(const struct examples *examples, const char *text)
 {
     struct architecture architecture;
 
     cli_check_usage("network", architecture_parse(text, &architecture));
     if (!architecture.features) /* how many shapelets there will be is not known yet */
-        cli_check_usage("network", examples_architecture(set, text, &architecture));
+        cli_check_usage("network", examples_architecture(examples, text, &architecture));
 }
 
-static void check_teacher(const struct examples *set, const char *path)
+static void check_teacher(const struct examples *examples, const char *path)
 {
     struct teacher teacher;
 
@@ -121,12 +122,12 @@ static void check_teacher(const struct examples *set, const char *path)
     if (teacher.network->architecture.features)
         cli_check(
             error_make("%s: sees shapelets; --teacher takes networks that see series alone", path));
-    cli_check(examples_match_teacher(set, path, &teacher));
+    cli_check(examples_match_teacher(examples, path, &teacher));
     teacher_free(&teacher);
 }
 
 /* Whether series like the first can be written in the format of the result. */
-static void check_format(const struct job *job, const struct dataset *set)
+static void check_format(const struct job *job, const struct dataset *dataset)
 {
     const size_t first = 0;
     struct dataset one;
@@ -139,7 +140,7 @@ static void check_format(const struct job *job, const struct dataset *set)
         cli_check(error_system("/dev/null"));
         return;
     }
-    cli_check(dataset_take(set, &first, 1, &one));
+    cli_check(dataset_take(dataset, &first, 1, &one));
     cli_check(error_in(job->common.output, export_dataset(nowhere, job->format, &one, "")));
     dataset_free(&one);
     fclose(nowhere);
@@ -149,23 +150,24 @@ static void check_format(const struct job *job, const struct dataset *set)
 
 /* Whether a split leaves every class a series to learn from, and some to validate with: *fewest of
  * the smallest class.  It is the one that sc-split will make. */
-static bool can_hold_out(const struct dataset *set, bool by_group, uint64_t seed, size_t *fewest)
+static bool can_hold_out(const struct dataset *dataset, bool by_group, uint64_t seed,
+                         size_t *fewest)
 {
     struct split_options options = {.sizes = {{SPLIT_FRACTION, .fraction = 0.85}, {SPLIT_REST}},
                                     .by_group = by_group,
                                     .seed = seed};
-    size_t *counts = calloc(set->classes, sizeof *counts);
+    size_t *counts = calloc(dataset->classes, sizeof *counts);
     struct split split = {{NULL}};
     struct error *error = counts ? NULL : error_memory("the classes");
     size_t least = SIZE_MAX;
     bool can;
 
     if (!error)
-        error = split_make(set, &options, &split);
+        error = split_make(dataset, &options, &split);
     can = !error && split.counts[SPLIT_VAL] > 0;
     for (size_t i = 0; can && i < split.counts[SPLIT_TRAIN]; i++)
-        counts[set->y[split.indices[SPLIT_TRAIN][i]]]++;
-    for (size_t c = 0; can && c < set->classes; c++)
+        counts[dataset->y[split.indices[SPLIT_TRAIN][i]]]++;
+    for (size_t c = 0; can && c < dataset->classes; c++)
         least = counts[c] < least ? counts[c] : least;
     can = can && least > 0;
     if (can)
@@ -178,31 +180,33 @@ static bool can_hold_out(const struct dataset *set, bool by_group, uint64_t seed
 
 /* Series that follow each other or come from one person are similar: where the dataset says who
  * each is from, others are held out. */
-static void plan_split(const struct job *job, const struct dataset *set, struct facts *facts)
+static void plan_split(const struct job *job, const struct dataset *dataset, struct facts *facts)
 {
     if (job->validate) {
         facts->held_out = true;
         return;
     }
-    facts->by_group = set->groups && can_hold_out(set, true, job->common.seed, &facts->fewest);
-    facts->held_out = facts->by_group || can_hold_out(set, false, job->common.seed, &facts->fewest);
+    facts->by_group =
+        dataset->groups && can_hold_out(dataset, true, job->common.seed, &facts->fewest);
+    facts->held_out =
+        facts->by_group || can_hold_out(dataset, false, job->common.seed, &facts->fewest);
     if (facts->by_group)
         cli_say("the dataset has groups: series of some groups are held out, none is in both "
                 "parts");
-    else if (set->groups && facts->held_out)
+    else if (dataset->groups && facts->held_out)
         cli_warn("groups cannot be held out without losing a class: accuracies are those for "
                  "known groups");
 }
 
-static void count_classes(const struct dataset *set, struct facts *facts)
+static void count_classes(const struct dataset *dataset, struct facts *facts)
 {
-    size_t *counts = calloc(set->classes, sizeof *counts);
+    size_t *counts = calloc(dataset->classes, sizeof *counts);
 
     if (!counts)
         cli_check(error_memory("the classes"));
-    dataset_class_counts(set, counts);
+    dataset_class_counts(dataset, counts);
     facts->smallest = SIZE_MAX;
-    for (size_t c = 0; c < set->classes; c++) {
+    for (size_t c = 0; c < dataset->classes; c++) {
         facts->smallest = counts[c] < facts->smallest ? counts[c] : facts->smallest;
         facts->largest = counts[c] > facts->largest ? counts[c] : facts->largest;
     }
@@ -214,33 +218,33 @@ void look_at_data(struct job *job)
 {
     struct feature_source none = {NULL};
     struct facts *facts = &job->facts;
-    struct examples set;
+    struct examples examples;
 
-    cli_check(examples_read(job->data, NULL, &none, &set));
-    cli_warn_views(job->data, &set.dataset);
-    check_set(&set);
+    cli_check(examples_read(job->data, NULL, &none, &examples));
+    cli_warn_views(job->data, &examples.dataset);
+    check_classes(&examples);
     if (job->network)
-        check_network(&set, job->network);
+        check_network(&examples, job->network);
     if (job->teacher)
-        check_teacher(&set, job->teacher);
-    check_other(&set, job->validate);
-    check_other(&set, job->test);
-    check_format(job, &set.dataset);
-    *facts = (struct facts){.count = set.dataset.count,
-                            .channels = set.dataset.channels,
-                            .length = set.dataset.length,
-                            .classes = set.dataset.classes,
-                            .notes = set.dataset.notes ? strlen(set.dataset.notes) : 0,
-                            .groups = set.dataset.groups != NULL};
-    count_classes(&set.dataset, facts);
-    for (size_t c = 0; set.dataset.names && c < set.dataset.classes; c++)
-        if (strlen(set.dataset.names[c]) > facts->longest_name)
-            facts->longest_name = strlen(set.dataset.names[c]);
+        check_teacher(&examples, job->teacher);
+    check_other(&examples, job->validate);
+    check_other(&examples, job->test);
+    check_format(job, &examples.dataset);
+    *facts = (struct facts){.count = examples.dataset.count,
+                            .channels = examples.dataset.channels,
+                            .length = examples.dataset.length,
+                            .classes = examples.dataset.classes,
+                            .notes = examples.dataset.notes ? strlen(examples.dataset.notes) : 0,
+                            .groups = examples.dataset.groups != NULL};
+    count_classes(&examples.dataset, facts);
+    for (size_t c = 0; examples.dataset.names && c < examples.dataset.classes; c++)
+        if (strlen(examples.dataset.names[c]) > facts->longest_name)
+            facts->longest_name = strlen(examples.dataset.names[c]);
     cli_say("%zu series of %zu channel%s and %zu steps in %zu classes of %zu to %zu", facts->count,
             facts->channels, facts->channels == 1 ? "" : "s", facts->length, facts->classes,
             facts->smallest, facts->largest);
-    plan_split(job, &set.dataset, facts);
-    examples_free(&set);
+    plan_split(job, &examples.dataset, facts);
+    examples_free(&examples);
 }
 
 const char *fitting_network(const struct facts *facts)
@@ -282,26 +286,34 @@ static char *pool_beside(const char *output)
     return path;
 }
 
+static void claim_stage(const char *folder, const char *name)
+{
+    char *path;
+
+    if (asprintf(&path, "%s/%s", folder, name) < 0)
+        cli_check(error_memory("a file name"));
+    claims_add("keep", path, true); /* which stays in use */
+}
+
 /* The files of the stages must not replace those that the user names. */
 static void claim_stages(const char *folder)
 {
     static const char *const names[] = {
-        "data.npy",         "commands.tsv", "stages.tsv",   "raw-train.npy",      "raw-val.npy",
-        "scale.npy",        "train.npy",    "val.npy",      "pruned.npy",         "pool.slp",
-        "balanced.npy",     "teacher.tch",  "chosen.npy",   "condensed.npy",      "test.npy",
-        "random.npy",       "stored.npy",   "teacher.tsv",  "random.tsv",         "condensed.tsv",
-        "unscaled.npy",     "expanded.npy", "chosen-1.npy", "chosen-2.npy",       "chosen-3.npy",
-        "stored-1.npy",     "stored-2.npy", "stored-3.npy", "budget-1.npy",       "budget-2.npy",
-        "budget-3.npy",     "budget-1.tsv", "budget-2.tsv", "budget-3.tsv",       "chosen-4.npy",
-        "stored-4.npy",     "budget-4.npy", "budget-4.tsv", "teacher-epochs.tsv", "pooled.tch",
-        "pooled-epochs.tsv"};
+        "data.npy",     "commands.tsv",       "stages.tsv", "raw-train.npy",     "raw-val.npy",
+        "scale.npy",    "train.npy",          "val.npy",    "pruned.npy",        "pool.slp",
+        "balanced.npy", "teacher.tch",        "chosen.npy", "condensed.npy",     "test.npy",
+        "random.npy",   "stored.npy",         "random.tsv", "condensed.tsv",     "unscaled.npy",
+        "expanded.npy", "teacher-epochs.tsv", "pooled.tch", "pooled-epochs.tsv", "teacher.tsv"};
+    static const char *const trials[] = {"chosen-%zu.npy", "stored-%zu.npy", "budget-%zu.npy",
+                                         "budget-%zu.tsv", "budget-%zu-pooled.tsv"};
 
-    for (size_t i = 0; folder && i < sizeof names / sizeof *names; i++) {
-        char *path;
+    for (size_t i = 0; folder && i < sizeof names / sizeof *names; i++)
+        claim_stage(folder, names[i]);
+    for (size_t i = 0; folder && i < BUDGETS * (sizeof trials / sizeof *trials); i++) {
+        char name[64];
 
-        if (asprintf(&path, "%s/%s", folder, names[i]) < 0)
-            cli_check(error_memory("a file name"));
-        claims_add("keep", path, true); /* which stays in use */
+        snprintf(name, sizeof name, trials[i / BUDGETS], i % BUDGETS + 1);
+        claim_stage(folder, name);
     }
 }
 

@@ -43,6 +43,7 @@ static void copy_files(struct job *job, size_t count, const char *const *from,
             cli_check(error_system(to[i]));
         free(bytes);
     }
+    command_remove_outdated(&job->run);
     cli_commit(outputs, count);
 }
 
@@ -97,7 +98,9 @@ enum { STUDENTS = 2, STUDENT_STEPS = 2000, STUDENT_BATCH = 64, FEW_STEPS = 1000 
 /* Seconds for students of the result, or of as many series without views. */
 static double student_seconds(const struct job *job, size_t students, bool views)
 {
-    size_t series = job->per_class * job->facts.classes;
+    size_t series = job->budget.step > 0
+                        ? (size_t)(random_share(job, budget_bytes(job)) * (double)job->facts.count)
+                        : job->budget.per_class * job->facts.classes;
 
     return (double)students * (views
                                    ? training_seconds(job, STUDENT_STEPS, STUDENT_BATCH)
@@ -163,45 +166,84 @@ static double teacher_accuracy(struct job *job, const char *table)
     return read_accuracy(job, result);
 }
 
+static size_t series_count(const struct job *job)
+{
+    struct dataset dataset;
+    size_t count;
+
+    if (!(job->budget.step > 0))
+        return job->budget.per_class * job->facts.classes;
+    cli_check(dataset_read(command_file((struct command_runner *)&job->run, "condensed.npy"), NULL,
+                           0, &dataset));
+    count = dataset.count;
+    dataset_free(&dataset);
+    return count;
+}
+
 static void say_size(const struct job *job, const char *condensed)
 {
     double bytes = 1e-3 * (double)file_size(condensed), all = 1e-3 * (double)file_size(job->train);
-    char views[64] = "", less[64] = "";
+    char views[64] = "", less[64] = "", each[64];
 
     if (has_views(job))
         snprintf(views, sizeof views, " and %zu labelled views", job->views);
     if (bytes > 0 && all > bytes)
         snprintf(less, sizeof less, "%.*f times less than ", all < 10 * bytes, all / bytes);
-    cli_say("%zu series (%zu per class)%s in %.1f kB, %sthe training data (%.1f kB)",
-            job->per_class * job->facts.classes, job->per_class, views, bytes,
-            *less ? less : "no less than ", all);
+    if (job->budget.step > 0)
+        snprintf(each, sizeof each, "compressed");
+    else
+        snprintf(each, sizeof each, "%zu per class", job->budget.per_class);
+    cli_say("%zu series (%s)%s in %.1f kB, %sthe training data (%.1f kB)", series_count(job), each,
+            views, bytes, *less ? less : "no less than ", all);
+}
+
+/* Random series of the training data: as many as the result has, or in as many bytes. */
+static const char *choose_random(struct job *job)
+{
+    struct command_runner *run = &job->run;
+    const char *random = command_file(run, "random.npy"),
+               *stored = command_file(run, "condensed.npy");
+    char per_class[32], ratio[32];
+
+    snprintf(per_class, sizeof per_class, "%zu", job->budget.per_class);
+    if (job->budget.step > 0) {
+        double bytes = run->counting ? budget_bytes(job) : (double)file_size(stored);
+
+        snprintf(ratio, sizeof ratio, "%.6f", 1 - random_share(job, bytes));
+        COMMAND(run, "sc-prune", "--ratio", ratio, "-o", random, job->train);
+    } else {
+        COMMAND(run, "sc-select", "--spc", per_class, "-o", random, job->train);
+    }
+    return random;
 }
 
 void score_held_out(struct job *job)
 {
-    struct command_runner *run = &job->run;
-    const char *random = command_file(run, "random.npy");
+    const char *random = choose_random(job);
     double condensed, chance, teacher;
-    char per_class[32];
 
-    snprintf(per_class, sizeof per_class, "%zu", job->per_class);
-    COMMAND(run, "sc-select", "--spc", per_class, "-o", random, job->train);
-    condensed =
-        student_accuracy(job, command_file(run, "condensed.npy"), has_views(job), "condensed.tsv");
+    condensed = student_accuracy(job, command_file(&job->run, "condensed.npy"), has_views(job),
+                                 "condensed.tsv");
     chance = student_accuracy(job, random, false, "random.tsv");
     teacher = teacher_accuracy(job, "teacher.tsv");
     job->scores = (struct scores_held_out){condensed, chance, teacher};
+}
+
+/* What the result is compared with. */
+static const char *random_words(const struct job *job)
+{
+    return job->budget.step > 0 ? "random series in as many bytes" : "as many random series";
 }
 
 static void say_accuracy(const struct job *job)
 {
     const struct scores_held_out *scores = &job->scores;
 
-    cli_say("accuracy on held-out series: %s %.1f %%, students of as many random series %.1f %%, "
+    cli_say("accuracy on held-out series: %s %.1f %%, students of %s %.1f %%, "
             "%s %.1f %%",
             job->students == STUDENTS_ANY ? "plain students of the result"
                                           : "students of the result that see the shapelets",
-            scores->condensed, scores->random,
+            scores->condensed, random_words(job), scores->random,
             has_own_teacher(job) ? "your teacher" : "teacher of all data", scores->teacher);
 }
 
@@ -253,7 +295,7 @@ void write_report(struct job *job)
         words[n++] = "--eval";
         words[n++] = named(job, "the condensed dataset", "condensed.tsv");
         words[n++] = "--eval";
-        words[n++] = named(job, "as many random series", "random.tsv");
+        words[n++] = named(job, random_words(job), "random.tsv");
         words[n++] = "--eval";
         words[n++] = named(job, has_own_teacher(job) ? "your teacher" : "the teacher, on all data",
                            "teacher.tsv");

@@ -5,6 +5,7 @@
 
 #include "base/parallel.h"
 #include "base/scratch.h"
+#include "common/bytes.h"
 #include "shapecond/job.h"
 
 /* ---- Bytes of the result ---- */
@@ -28,23 +29,11 @@ static double series_bytes(const struct job *job, size_t bits)
 
 static double result_bytes(const struct job *job, const struct budget *budget)
 {
-    return (double)(job->facts.classes * budget->per_class) * series_bytes(job, budget->bits) +
-           (double)budget->views * view_bytes(&job->facts);
-}
+    double series = budget->step > 0 ? budget->bytes
+                                     : (double)(job->facts.classes * budget->per_class) *
+                                           series_bytes(job, budget->bits);
 
-/* "40k": 40000. */
-static double parse_bytes(const char *text)
-{
-    char *end;
-    double bytes = strtod(text, &end);
-
-    if (*end == 'k' || *end == 'K')
-        bytes *= 1e3, end++;
-    else if (*end == 'M')
-        bytes *= 1e6, end++;
-    if (end == text || *end || !(bytes >= 1 && bytes <= 1e15))
-        cli_usage("--bytes: '%s' is not a size such as 40000, 40k or 1.5M", text);
-    return bytes;
+    return series + (double)budget->views * view_bytes(&job->facts);
 }
 
 enum {
@@ -74,48 +63,105 @@ static struct budget budget_of(const struct job *job, double bytes, double share
     return (struct budget){(size_t)per_class, (size_t)fmax(fmin(views, MOST_VIEWS), 0), bits};
 }
 
-/* Whether series or views buy more, and whether four bits tell enough, differs from dataset to
- * dataset (pipelines/DECISIONS.md): stages.c tries some ways. */
+static const double VIEWS_SHARE = 0.2; /* of the bytes, beside compressed series */
+enum {
+    FEWEST_PACKED = 3, /* series of each class, about */
+    CONTAINER = 80,    /* bytes of a compressed stream without content */
+};
+
+/* Compressed series and some views; false if there is no room for a few series of each class. */
+static bool packed_budget(const struct job *job, double bytes, double step, struct budget *budget)
+{
+    const struct facts *facts = &job->facts;
+    double views =
+        fmin(fmax(floor(VIEWS_SHARE * bytes / view_bytes(facts)), FEWEST_VIEWS), MOST_VIEWS);
+    double label = (facts->classes <= 256 ? 1 : 4) + (facts->groups ? 4 : 0) + view_bytes(facts);
+    double series =
+        0.75 * (double)(facts->channels * facts->length) + label; /* with 6 bits a value */
+
+    *budget = (struct budget){.views = (size_t)views, .bits = 8, .step = step};
+    budget->bytes = floor(bytes - views * view_bytes(facts) - 8 * (double)facts->channels);
+    return budget->bytes >= CONTAINER + FEWEST_PACKED * (double)facts->classes * series;
+}
+
+/* Whether series or views buy more, and how finely series must be stored, differs from dataset to
+ * dataset (pipelines/DECISIONS.md): stages.c tries some ways.  The first of them has few bits, the
+ * others compressed series in larger and larger steps, if there is room for some. */
 void plan_bytes(struct job *job)
 {
     static const struct {
-        double share;
+        double share, step;
         size_t bits;
-    } ways[BUDGETS] = {{0.2, 4}, {0.45, 4}, {0.7, 4}, {0.45, 8}};
-    double other = other_bytes(job), bytes = parse_bytes(job->bytes) - other;
-    struct budget least = {1, FEWEST_VIEWS, job->bits ? job->bits : 4};
+    } ways[BUDGETS] = {{0.45, 0, 4}, {0.2, 0.1, 4}, {0.45, 0.25, 8}, {0.7, 0.5, 4}, {0.7, 1, 4}};
+    double other = other_bytes(job), bytes = job->size - other;
+    struct budget least = {1, FEWEST_VIEWS, job->bits ? job->bits : 4}, packed;
+    bool room = !job->bits && packed_budget(job, bytes, 1, &packed);
 
     if (result_bytes(job, &least) > bytes)
         cli_check(error_make("--bytes: one series per class and %d views take %.0f bytes",
                              FEWEST_VIEWS, result_bytes(job, &least) + other));
     for (size_t i = 0; i < BUDGETS; i++) {
-        size_t bits = job->bits ? job->bits : ways[i].bits;
+        struct budget *budget = &job->budgets[i];
 
-        job->budgets[i] = budget_of(job, bytes, ways[i].share, bits);
-        if (job->budgets[i].views < FEWEST_VIEWS)
-            job->budgets[i] = budget_of(job, bytes, 0, least.bits);
+        if (room && ways[i].step > 0) {
+            packed_budget(job, bytes, ways[i].step, budget);
+            continue;
+        }
+        *budget = budget_of(job, bytes, ways[i].share, job->bits ? job->bits : ways[i].bits);
+        if (budget->views < FEWEST_VIEWS)
+            *budget = budget_of(job, bytes, 0, least.bits);
     }
-    take_budget(job, &job->budgets[BUDGETS - 1]);
+    job->budget = job->budgets[USUAL_BUDGET];
+    job->views = job->budget.views;
 }
 
-void take_budget(struct job *job, const struct budget *budget)
+double random_share(const struct job *job, double bytes)
 {
-    job->per_class = budget->per_class;
-    job->views = budget->views;
-    job->stored_bits = budget->bits;
+    const struct facts *facts = &job->facts;
+    double held_out = facts->held_out && !job->validate ? 0.15 : 0;
+    double all =
+        (1 - held_out) * (double)facts->count * 4 * (double)(facts->channels * facts->length + 1);
+
+    return fmin(bytes / all, 1);
 }
 
-enum { DEFAULT_PER_CLASS = 10 };
+double budget_bytes(const struct job *job)
+{
+    return result_bytes(job, &job->budget);
+}
+
+enum { DEFAULT_PER_CLASS = 10, DEFAULT_BITS = 8 };
+
+/* No more than a tenth of the data; nothing where that has no room for a few compressed series. */
+void plan_size(struct job *job)
+{
+    const struct facts *facts = &job->facts;
+    double series = 4 * (double)(facts->channels * facts->length);
+    double size =
+        fmin(DEFAULT_PER_CLASS * (double)facts->classes, 0.1 * (double)facts->count) * series;
+    struct budget budget;
+
+    if (job->bytes)
+        job->size = bytes_option(job->bytes);
+    else if (!job->per_class && job->views == SIZE_MAX && !job->bits && !has_own_teacher(job) &&
+             job->students == STUDENTS_ANY && facts->held_out &&
+             packed_budget(job, size, 1, &budget))
+        job->size = size + other_bytes(job);
+}
 
 void plan_series(struct job *job)
 {
     size_t fewest = job->facts.fewest;
 
-    if (job->per_class)
-        return;
-    job->per_class = fewest < DEFAULT_PER_CLASS ? fewest : DEFAULT_PER_CLASS;
-    if (fewest < DEFAULT_PER_CLASS)
-        cli_say("%zu series per class: the smallest class has no more to choose from", fewest);
+    if (!job->per_class) {
+        job->per_class = fewest < DEFAULT_PER_CLASS ? fewest : DEFAULT_PER_CLASS;
+        if (fewest < DEFAULT_PER_CLASS)
+            cli_say("%zu series per class: the smallest class has no more to choose from", fewest);
+    }
+    job->budget = (struct budget){job->per_class, has_views(job) ? job->views : 0,
+                                  job->students == STUDENTS_SHAPELETS ? 32
+                                  : job->bits                         ? job->bits
+                                                                      : DEFAULT_BITS};
 }
 
 /* Students that see shapelets get series under noise where there are too few real ones, but the
@@ -125,7 +171,7 @@ void check_enough(const struct job *job)
     const struct facts *facts = &job->facts;
     bool real = job->students == STUDENTS_ANY || (facts->held_out && !job->unscored);
 
-    if (real && job->per_class > facts->fewest)
+    if (real && job->budget.per_class > facts->fewest)
         cli_check(
             error_make("%s: %zu series per class are wanted, but the smallest class has %zu%s",
                        job->common.files[0], job->per_class, facts->fewest,
@@ -136,14 +182,16 @@ void check_smaller(const struct job *job)
 {
     const struct facts *facts = &job->facts;
     double all = (double)facts->count * 4 * (double)(facts->channels * facts->length + 1);
-    struct budget budget = {job->per_class, has_views(job) ? job->views : 0, job->stored_bits};
 
-    if (!job->force && result_bytes(job, &budget) >= all)
-        cli_check(
-            error_make("%zu series per class and %zu views would take as many bytes as the %zu "
-                       "series of %s; choose fewer (%s), or --force",
-                       budget.per_class, budget.views, facts->count, job->common.files[0],
-                       job->bytes ? "--bytes" : "--spc, --views"));
+    if (!job->force && job->size > 0 && result_bytes(job, &job->budget) >= all)
+        cli_check(error_make("a result of %.0f bytes would be as large as the %zu series of %s; "
+                             "choose fewer (--bytes), or --force",
+                             job->size, facts->count, job->common.files[0]));
+    if (!job->force && result_bytes(job, &job->budget) >= all)
+        cli_check(error_make(
+            "%zu series per class and %zu views would take as many bytes as the %zu "
+            "series of %s; choose fewer (--spc, --views), or --force",
+            job->budget.per_class, job->budget.views, facts->count, job->common.files[0]));
 }
 
 /* ---- Time ----

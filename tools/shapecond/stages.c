@@ -128,7 +128,7 @@ static void synthesise(struct job *job, bool kept, const char *chosen)
     struct teacher_words teacher = first_teacher(job);
     char per_class[32];
 
-    snprintf(per_class, sizeof per_class, "%zu", job->per_class);
+    snprintf(per_class, sizeof per_class, "%zu", job->budget.per_class);
     COMMAND(run, "sc-synth", teacher.option, teacher.value,
             shapelets ? "--shapelets" : command_none,
             shapelets ? command_file(run, "pool.slp") : command_none, "--spc", per_class,
@@ -137,7 +137,7 @@ static void synthesise(struct job *job, bool kept, const char *chosen)
             job->train);
 }
 
-/* For any model: real series as the budget says, those whose embeddings have the mean of their
+/* For any model: real series as the budget says.  Either as many as fit, compressed; or those whose embeddings have the mean of their
  * class's (herding), or at random where the teacher is a program, which has none; in few bits.
  * They get soft labels here if there are no views, else from sc-views.  `tag` tells the files of
  * trials apart. */
@@ -148,8 +148,14 @@ static void choose_series(struct job *job, const struct budget *budget, const ch
     struct teacher_words teacher = first_teacher(job);
     bool rounded = budget->bits < 32;
     const char *chosen = result;
-    char per_class[32], bits[32], sample[32], name[64];
+    char per_class[32], bits[32], sample[32], name[64], step[32], bytes[32];
 
+    snprintf(step, sizeof step, "%g", budget->step);
+    snprintf(bytes, sizeof bytes, "%.0f", budget->bytes);
+    if (budget->step > 0) {
+        COMMAND(run, "sc-quantise", "--step", step, "--bytes", bytes, "-o", result, job->train);
+        return;
+    }
     snprintf(name, sizeof name, "chosen%s.npy", tag);
     if (rounded)
         chosen = command_file(run, name);
@@ -188,12 +194,29 @@ static void add_views(struct job *job, const char *series, size_t count, bool tr
             device_word(job), "-o", result, series);
 }
 
-/* The accuracy of a student of one way to divide --bytes on the held-out series. */
+/* The accuracy of a student on the held-out series. */
+static double try_student(struct job *job, const char *train, const char *network,
+                          const char *table)
+{
+    struct command_runner *run = &job->run;
+    char steps[32];
+
+    snprintf(steps, sizeof steps, "%d", TRIAL_STEPS);
+    run->expected = training_seconds(job, TRIAL_STEPS, TRIAL_BATCH);
+    COMMAND(run, "sc-eval", "--seeds=1", "--choose=last", "--steps", steps,
+            network ? "--network" : command_none, network ? network : command_none,
+            device_word(job), "-o", table, train, job->val);
+    return read_accuracy(job, table);
+}
+
+/* The mean accuracy of students of both kinds, as for the recipe of the views, of one way to divide
+ * the bytes. */
 static double try_budget(struct job *job, const struct budget *budget, size_t number)
 {
     struct command_runner *run = &job->run;
-    const char *network = fitting_network(&job->facts), *series, *views, *table;
-    char tag[32], name[64], steps[32];
+    const char *series, *views, *table;
+    char tag[32], name[64];
+    double accuracy;
 
     snprintf(tag, sizeof tag, "-%zu", number);
     snprintf(name, sizeof name, "stored%s.npy", tag);
@@ -202,56 +225,85 @@ static double try_budget(struct job *job, const struct budget *budget, size_t nu
     views = command_file(run, name);
     snprintf(name, sizeof name, "budget%s.tsv", tag);
     table = command_file(run, name);
-    snprintf(steps, sizeof steps, "%d", TRIAL_STEPS);
     choose_series(job, budget, tag, series);
     add_views(job, series, budget->views, false, views);
-    run->expected = training_seconds(job, TRIAL_STEPS, TRIAL_BATCH);
-    COMMAND(run, "sc-eval", "--seeds=1", "--choose=last", "--steps", steps,
-            network ? "--network" : command_none, network ? network : command_none,
-            device_word(job), "-o", table, views, job->val);
-    return read_accuracy(job, table);
+    accuracy = try_student(job, views, fitting_network(&job->facts), table);
+    if (!job->pooled)
+        return accuracy;
+    snprintf(name, sizeof name, "budget%s-pooled.tsv", tag);
+    return 0.5 * (accuracy + try_student(job, views, job->pooled, command_file(run, name)));
 }
 
 static bool same_budget(const struct budget *a, const struct budget *b)
 {
-    return a->per_class == b->per_class && a->views == b->views && a->bits == b->bits;
+    return a->per_class == b->per_class && a->views == b->views && a->bits == b->bits &&
+           a->step == b->step && a->bytes == b->bytes;
 }
 
-/* --bytes: takes the budget whose student recognises most of the held-out series. */
+static void say_budget(const struct budget *budget, double accuracy)
+{
+    if (budget->step > 0)
+        cli_say("compressed series in steps of %g in %.0f bytes and %zu views: students recognise "
+                "%.1f %%",
+                budget->step, budget->bytes, budget->views, accuracy);
+    else
+        cli_say("%zu series per class in %zu bits and %zu views: students recognise %.1f %%",
+                budget->per_class, budget->bits, budget->views, accuracy);
+}
+
+/* Tries the budget, unless one like it was, and takes it if its students recognise more of the
+ * held-out series than *best. */
+static bool improve(struct job *job, size_t index, double *best)
+{
+    const struct budget *budget = &job->budgets[index];
+    double accuracy;
+
+    for (size_t i = 0; i < index; i++)
+        if (same_budget(budget, &job->budgets[i]))
+            return false;
+    accuracy = try_budget(job, budget, index + 1);
+    if (!job->run.counting)
+        say_budget(budget, accuracy);
+    if (accuracy <= *best)
+        return false;
+    *best = accuracy;
+    job->budget = *budget;
+    return true;
+}
+
+/* Few bits first, then the usual step of compressed series, and larger ones as long as they are
+ * better; a smaller one if they are not.  Without compressed series all ways are tried. */
 static void choose_budget(struct job *job)
 {
+    const struct budget *usual = &job->budgets[USUAL_BUDGET];
+    bool larger = false;
     double best = -1;
 
-    for (size_t i = 0; i < BUDGETS; i++) {
-        const struct budget *budget = &job->budgets[i];
-        bool tried = false;
-        double accuracy;
-
-        for (size_t j = 0; j < i; j++)
-            tried |= same_budget(budget, &job->budgets[j]);
-        if (tried)
-            continue;
-        accuracy = try_budget(job, budget, i + 1);
-        if (!job->run.counting)
-            cli_say("%zu series per class in %zu bits and %zu views: a student recognises %.1f %%",
-                    budget->per_class, budget->bits, budget->views, accuracy);
-        if (accuracy > best) {
-            best = accuracy;
-            take_budget(job, budget);
-        }
+    improve(job, 0, &best);
+    if (usual->step > 0) {
+        improve(job, USUAL_BUDGET, &best);
+        for (size_t i = USUAL_BUDGET + 1; i < BUDGETS && improve(job, i, &best); i++)
+            larger = true;
+        if (!larger)
+            improve(job, USUAL_BUDGET - 1, &best);
     }
+    for (size_t i = 1; !(usual->step > 0) && i < BUDGETS; i++)
+        improve(job, i, &best);
+    if (job->run.counting)
+        job->budget = *usual;
+    else if (usual->step > 0 && !(job->budget.step > 0))
+        job->run.total++; /* few bits are two stages where compressed series are one */
+    job->views = job->budget.views;
 }
 
 static void make_for_any_model(struct job *job)
 {
     const char *condensed = command_file(&job->run, "condensed.npy");
     const char *stored = job->views ? command_file(&job->run, "stored.npy") : condensed;
-    struct budget budget;
 
-    if (job->bytes && job->val)
+    if (job->size > 0 && job->val)
         choose_budget(job);
-    budget = (struct budget){job->per_class, job->views, job->stored_bits};
-    choose_series(job, &budget, "", stored);
+    choose_series(job, &job->budget, "", stored);
     if (job->views)
         add_views(job, stored, job->views, job->val != NULL, condensed);
 }

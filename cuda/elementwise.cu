@@ -1,4 +1,4 @@
-/* Moving data, and the steps of optimisers: everything that goes along arrays. */
+/* What goes element by element along arrays: copies and transposes, sums, the steps of optimisers. */
 #include "plugin.h"
 
 #include <float.h>
@@ -83,7 +83,7 @@ KERNEL gather_kernel(size_t count, size_t words, const unsigned *in, const size_
     }
 }
 
-KERNEL combine_kernel(size_t count, float a, float *x, float b, const float *y)
+KERNEL axpby_kernel(size_t count, float a, float *x, float b, const float *y)
 {
     THREADS
     {
@@ -234,12 +234,12 @@ static void gather(size_t count, size_t words, const void *in, const size_t *ord
            batch, size, (unsigned *)out);
 }
 
-static void combine(size_t count, float a, float *x, float b, const float *y)
+static void axpby(size_t count, float a, float *x, float b, const float *y)
 {
-    LAUNCH(combine_kernel, along(count), LINE, count, a, x, b, y);
+    LAUNCH(axpby_kernel, along(count), LINE, count, a, x, b, y);
 }
 
-static void count_up(size_t *counter)
+static void increment(size_t *counter)
 {
     LAUNCH(count_kernel, 1, 1, counter);
 }
@@ -279,15 +279,15 @@ static void keep_best(const struct best_step *best)
            best->best_logits);
 }
 
-void cuda_fill_moves(struct backend *backend)
+void cuda_fill_elementwise(struct backend *backend)
 {
     backend->transpose = transpose;
     backend->copy_rows = copy_rows;
     backend->add_rows = add_rows;
     backend->move_steps = move_steps;
     backend->gather = gather;
-    backend->combine = combine;
-    backend->count = count_up;
+    backend->axpby = axpby;
+    backend->increment = increment;
     backend->find_infinite = find_infinite;
     backend->reduce_blocks = reduce_blocks;
     backend->sgd_step = sgd_step;

@@ -1,0 +1,529 @@
+/* Series that are rounded to whole steps and compressed.
+ *
+ * A value of channel c is low[c] + step[c] * w, rounded to float32.  The rows w of a series are whole
+ * numbers themselves (no transform), or the inverse of a wavelet transform of whole numbers: the CDF 9/7
+ * wavelet of JPEG 2000, by lifting.  One level cuts a row a into s = a[0], a[2], ... and d = a[1], a[3],
+ * ..., and changes them by turns,
+ *
+ *     d[i] += c1 (s[i] + s[i + 1])        s[i] += c2 (d[i - 1] + d[i])
+ *     d[i] += c3 (s[i] + s[i + 1])        s[i] += c4 (d[i - 1] + d[i])
+ *
+ * where a neighbour beyond the end is the last one there is; then s is multiplied by K and d divided by
+ * it.  The next level does the same with s.  A row of coefficients is s of the last level, then the d
+ * from the last level to the first.  Smooth series have few large coefficients, so that most codes
+ * are 0.  All is done in double precision in this order, without fused operations (-ffp-contract=off in
+ * the Makefile), so that the same codes give the same values everywhere.
+ *
+ * Codes 0, -1, 1, -2, 2, ... are stored as 0, 1, 2, 3, 4, ...: all lower bytes, then all upper bytes if
+ * any is not 0, compressed by xz.  Without a transform they are in the order of the series; with it all
+ * series have their first coefficient first, then their second one and so on, since like stands beside
+ * like then. */
+#include <lzma.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "formats/dataset-internal.h"
+
+enum {
+    PACKING_BYTES,
+    PACKING_COUNT,
+    PACKING_CHANNELS,
+    PACKING_LENGTH,
+    PACKING_LEVELS,
+    PACKING_NUMBERS
+};
+enum {
+    MOST_LEVELS = 5,
+    SHORTEST = 8,      /* row that a level cuts */
+    MOST_CODE = 32767, /* to either side of 0 */
+    MOST_RATIO = 7000, /* of the codes to the compressed bytes: xz does not reach it */
+};
+
+static const double LIFT[] = {-1.586134342059924, -0.052980118572961, 0.882911075530934,
+                              0.443506852043971};
+static const double K = 1.149604398860241;
+
+/* ---- The transform ---- */
+
+static size_t smaller(size_t a, size_t b)
+{
+    return a < b ? a : b;
+}
+
+/* One lifting step: to[i] += factor * (from[i + before] + from[i + before + 1]); before is 0 or -1. */
+static void lift(double *to, size_t count, const double *from, size_t most, bool before,
+                 double factor)
+{
+    for (size_t i = 0; i < count; i++) {
+        size_t left = before ? (i > 0 ? i - 1 : 0) : smaller(i, most - 1);
+        size_t right = smaller(before ? i : i + 1, most - 1);
+
+        to[i] = to[i] + factor * (from[left] + from[right]);
+    }
+}
+
+/* In place; spare holds as many. */
+static void analyse(double *row, size_t length, size_t levels, double *spare)
+{
+    for (; levels > 0; levels--) {
+        size_t evens = (length + 1) / 2, odds = length / 2;
+        double *s = spare, *d = spare + evens;
+
+        for (size_t i = 0; i < length; i++)
+            spare[i % 2 * evens + i / 2] = row[i];
+        lift(d, odds, s, evens, false, LIFT[0]);
+        lift(s, evens, d, odds, true, LIFT[1]);
+        lift(d, odds, s, evens, false, LIFT[2]);
+        lift(s, evens, d, odds, true, LIFT[3]);
+        for (size_t i = 0; i < evens; i++)
+            row[i] = s[i] * K;
+        for (size_t i = 0; i < odds; i++)
+            row[evens + i] = d[i] / K;
+        length = evens;
+    }
+}
+
+static void synthesise(double *row, size_t length, size_t levels, double *spare)
+{
+    size_t lengths[MOST_LEVELS];
+
+    for (size_t j = 0; j < levels; j++, length = (length + 1) / 2)
+        lengths[j] = length;
+    for (; levels > 0; levels--) {
+        size_t all = lengths[levels - 1], evens = (all + 1) / 2, odds = all / 2;
+        double *s = spare, *d = spare + evens;
+
+        for (size_t i = 0; i < evens; i++)
+            s[i] = row[i] / K;
+        for (size_t i = 0; i < odds; i++)
+            d[i] = row[evens + i] * K;
+        lift(s, evens, d, odds, true, -LIFT[3]);
+        lift(d, odds, s, evens, false, -LIFT[2]);
+        lift(s, evens, d, odds, true, -LIFT[1]);
+        lift(d, odds, s, evens, false, -LIFT[0]);
+        for (size_t i = 0; i < all; i++)
+            row[i] = spare[i % 2 * evens + i / 2];
+    }
+}
+
+/* Levels for rows of that length, at most. */
+static size_t levels_for(size_t length)
+{
+    size_t levels = 0;
+
+    for (; levels < MOST_LEVELS && length >= SHORTEST; levels++)
+        length = (length + 1) / 2;
+    return levels;
+}
+
+/* ---- Codes and values ---- */
+
+static int code_at(const struct dataset_packed *packed, size_t i)
+{
+    unsigned folded = packed->codes[i];
+
+    return folded % 2 ? -(int)(folded / 2) - 1 : (int)(folded / 2);
+}
+
+static uint16_t fold(double value)
+{
+    int code = (int)fmin(fmax(nearbyint(value), -MOST_CODE), MOST_CODE);
+
+    return (uint16_t)(code < 0 ? -2 * code - 1 : 2 * code);
+}
+
+/* x of one channel of all series.  rows holds two rows. */
+static void decode_channel(struct dataset *dataset, size_t channel, double *rows)
+{
+    const struct dataset_packed *packed = &dataset->packed;
+    const double low = (double)packed->low[channel], step = (double)packed->step[channel];
+    const size_t length = dataset->length;
+
+    for (size_t i = 0; i < dataset->count; i++) {
+        float *x = dataset_series(dataset, i, channel);
+
+        for (size_t t = 0; t < length; t++)
+            rows[t] = code_at(packed, (i * dataset->channels + channel) * length + t);
+        synthesise(rows, length, packed->levels, rows + length);
+        for (size_t t = 0; t < length; t++)
+            x[t] = (float)(low + step * rows[t]);
+    }
+}
+
+static struct error *new_rows(const struct dataset *dataset, double **rows)
+{
+    *rows = malloc(2 * dataset->length * sizeof **rows);
+    return *rows ? NULL : error_memory("a series");
+}
+
+static void decode(struct dataset *dataset, double *rows)
+{
+    for (size_t c = 0; c < dataset->channels; c++)
+        decode_channel(dataset, c, rows);
+}
+
+/* Place of code `row` of series i in the compressed bytes. */
+static size_t place_of(const struct dataset *dataset, size_t i, size_t row)
+{
+    size_t rows = dataset_series_size(dataset);
+
+    return dataset->packed.levels ? row * dataset->count + i : i * rows + row;
+}
+
+/* ---- Reading ---- */
+
+bool packed_is_series(const struct npy_array *array)
+{
+    return array->ndim == 1 && array->kind == NPY_UINT && array->item_size == 1;
+}
+
+bool packed_is_packing(const struct npy_array *array)
+{
+    return array->ndim == 1 && array->kind == NPY_FLOAT && array->item_size == 8 &&
+           array->count == PACKING_NUMBERS;
+}
+
+void packed_take_series(struct npy_array *array, struct dataset *dataset)
+{
+    dataset->packed.storage = *array;
+    memset(array, 0, sizeof *array);
+}
+
+/* Exactly `size` bytes. */
+static struct error *decompress(const struct npy_array *from, uint8_t *to, size_t size)
+{
+    uint64_t memory = (uint64_t)1 << 27;
+    size_t in = 0, out = 0;
+    lzma_ret result =
+        lzma_stream_buffer_decode(&memory, 0, NULL, from->data, &in, from->count, to, &out, size);
+
+    if (result == LZMA_MEM_ERROR)
+        return error_memory("compressed series");
+    if (result != LZMA_OK || in != from->count || out != size)
+        return error_make("damaged series: %zu compressed bytes do not give %zu", from->count,
+                          size);
+    return NULL;
+}
+
+static struct error *new_codes(struct dataset *dataset)
+{
+    size_t values = dataset->count * dataset_series_size(dataset);
+
+    dataset->packed.codes = malloc(values * sizeof *dataset->packed.codes);
+    return dataset->packed.codes ? NULL : error_memory("codes of series");
+}
+
+/* The codes, in the order of the series. */
+static struct error *read_codes(struct dataset *dataset, size_t bytes)
+{
+    const size_t rows = dataset_series_size(dataset), values = dataset->count * rows;
+    struct dataset_packed *packed = &dataset->packed;
+    uint8_t *planes = malloc(values * bytes);
+    struct error *error = planes ? NULL : error_memory("codes of series");
+
+    if (!error)
+        error = decompress(&packed->storage, planes, values * bytes);
+    if (!error)
+        error = new_codes(dataset);
+    for (size_t i = 0; !error && i < dataset->count; i++)
+        for (size_t row = 0; row < rows; row++) {
+            size_t place = place_of(dataset, i, row);
+            unsigned upper = bytes == 2 ? planes[values + place] : 0;
+
+            packed->codes[i * rows + row] = (uint16_t)(planes[place] | upper << 8);
+        }
+    free(planes);
+    npy_array_free(&packed->storage);
+    return error;
+}
+
+struct error *packed_take_packing(const struct npy_array *array, struct dataset *dataset)
+{
+    const double *numbers = array->data;
+    double bytes = numbers[PACKING_BYTES], levels = numbers[PACKING_LEVELS], all = 1;
+    const double most =
+        fmin((double)MOST_RATIO * (double)dataset->packed.storage.count, (double)(SIZE_MAX / 64));
+    size_t sizes[3];
+
+    if ((bytes != 1 && bytes != 2) || !(levels >= 0 && levels <= MOST_LEVELS) ||
+        levels != floor(levels))
+        return error_make("damaged packing: codes of %g bytes, transform of %g levels", bytes,
+                          levels);
+    for (size_t i = 0; i < 3; i++) {
+        double size = numbers[PACKING_COUNT + i];
+
+        if (!(size >= 1 && size <= most) || size != floor(size) || (all *= size) > most)
+            return error_make("damaged packing: %zu bytes cannot hold (%g, %g, %g) values",
+                              dataset->packed.storage.count, numbers[PACKING_COUNT],
+                              numbers[PACKING_CHANNELS], numbers[PACKING_LENGTH]);
+        sizes[i] = (size_t)size;
+    }
+    if ((size_t)levels > levels_for(sizes[2]))
+        return error_make("damaged packing: a transform of %g levels of %zu steps", levels,
+                          sizes[2]);
+    dataset->count = sizes[0];
+    dataset->channels = sizes[1];
+    dataset->length = sizes[2];
+    dataset->packed.levels = (size_t)levels;
+    return read_codes(dataset, (size_t)bytes);
+}
+
+/* The values; low and step are there. */
+static struct error *new_values(struct dataset *dataset)
+{
+    const size_t shape[] = {dataset->count, dataset->channels, dataset->length};
+    struct npy_error error;
+    double *rows;
+
+    if (npy_array_new(&dataset->storage[STORE_X], NPY_FLOAT, 4, 3, shape, &error))
+        return dataset_npy_error(&error);
+    dataset->x = dataset->storage[STORE_X].data;
+    TRY(new_rows(dataset, &rows));
+    decode(dataset, rows);
+    free(rows);
+    return NULL;
+}
+
+struct error *packed_take_levels(struct npy_array *array, struct dataset *dataset)
+{
+    struct dataset_packed *packed = &dataset->packed;
+    struct npy_error error;
+
+    if (array->shape[0] != 2 || array->shape[1] != 1 || array->shape[2] != dataset->channels ||
+        array->shape[3] != 1)
+        return error_make("levels must have the shape (2, 1, %zu, 1), as the channels have",
+                          dataset->channels);
+    if (npy_convert(array, NPY_FLOAT, 4, &error))
+        return dataset_npy_error(&error);
+    packed->storage = *array;
+    memset(array, 0, sizeof *array);
+    packed->low = packed->storage.data;
+    packed->step = packed->low + dataset->channels;
+    for (size_t c = 0; c < dataset->channels; c++)
+        if (!(packed->step[c] >= 0 && isfinite(packed->step[c]) && isfinite(packed->low[c])))
+            return error_make("damaged levels: channel %zu: from %g in steps of %g", c,
+                              (double)packed->low[c], (double)packed->step[c]);
+    return new_values(dataset);
+}
+
+struct error *packed_check(const struct dataset *dataset)
+{
+    const struct dataset_packed *packed = &dataset->packed;
+
+    if ((packed->codes || packed->storage.data) && !dataset->x)
+        return error_make("compressed series need packing and levels, in that order");
+    return NULL;
+}
+
+void packed_drop(struct dataset *dataset)
+{
+    struct dataset_packed *packed = &dataset->packed;
+
+    free(packed->codes);
+    npy_array_free(&packed->storage);
+    memset(packed, 0, sizeof *packed);
+}
+
+/* ---- Making ---- */
+
+/* low is the mean of a channel, step a multiple of its deviation. */
+static struct error *measure(struct dataset *dataset, double step)
+{
+    const size_t shape[] = {2, 1, dataset->channels, 1};
+    const double values = (double)dataset->count * (double)dataset->length;
+    struct dataset_packed *packed = &dataset->packed;
+    struct npy_error error;
+
+    if (npy_array_new(&packed->storage, NPY_FLOAT, 4, 4, shape, &error))
+        return dataset_npy_error(&error);
+    packed->low = packed->storage.data;
+    packed->step = packed->low + dataset->channels;
+    for (size_t c = 0; c < dataset->channels; c++) {
+        double sum = 0, squares = 0, mean;
+
+        for (size_t i = 0; i < dataset->count; i++)
+            for (size_t t = 0; t < dataset->length; t++)
+                sum += (double)dataset_series(dataset, i, c)[t];
+        mean = sum / values;
+        for (size_t i = 0; i < dataset->count; i++)
+            for (size_t t = 0; t < dataset->length; t++) {
+                double apart = (double)dataset_series(dataset, i, c)[t] - mean;
+
+                squares += apart * apart;
+            }
+        packed->low[c] = (float)mean;
+        packed->step[c] = (float)(step * sqrt(squares / values));
+        if (squares > 0 && !(packed->step[c] > 0))
+            return error_make("channel %zu: steps of %g deviations are too small", c, step);
+        if (!isfinite(packed->step[c]) || !isfinite(packed->low[c]))
+            return error_make("channel %zu: its values are too large to be rounded", c);
+    }
+    return NULL;
+}
+
+/* Codes of all series; tells the sum of squared errors in squared steps, and the largest code, which may
+ * be larger than can be stored. */
+static double encode(struct dataset *dataset, double *rows, double *largest)
+{
+    struct dataset_packed *packed = &dataset->packed;
+    const size_t length = dataset->length;
+    double errors = 0;
+
+    *largest = 0;
+
+    for (size_t i = 0; i < dataset->count * dataset->channels; i++) {
+        const size_t c = i % dataset->channels;
+        const double low = (double)packed->low[c], step = (double)packed->step[c];
+        const float *x = dataset->x + i * length;
+
+        for (size_t t = 0; t < length; t++)
+            rows[t] = step > 0 ? ((double)x[t] - low) / step : 0;
+        analyse(rows, length, packed->levels, rows + length);
+        for (size_t t = 0; t < length; t++) {
+            *largest = fmax(*largest, fabs(rows[t]));
+            packed->codes[i * length + t] = fold(rows[t]);
+            rows[t] = code_at(packed, i * length + t);
+        }
+        synthesise(rows, length, packed->levels, rows + length);
+        for (size_t t = 0; step > 0 && t < length; t++) {
+            double off = ((double)x[t] - low) / step - rows[t];
+
+            errors += off * off;
+        }
+    }
+    return errors;
+}
+
+struct error *dataset_pack(struct dataset *dataset, double step, bool transform, double *error)
+{
+    const size_t values = dataset->count * dataset_series_size(dataset);
+    double *rows, errors, largest;
+
+    dataset_unround(dataset);
+    dataset->flat = false;
+    dataset->reread = false;
+    dataset->packed.levels = transform ? levels_for(dataset->length) : 0;
+    TRY(measure(dataset, step));
+    TRY(new_codes(dataset));
+    TRY(new_rows(dataset, &rows));
+    errors = encode(dataset, rows, &largest);
+    decode(dataset, rows);
+    free(rows);
+    if (!(largest < MOST_CODE))
+        return error_make("steps of %g deviations are too small for values of up to %.3g of them",
+                          step, largest * step);
+    for (size_t i = 0; i < values; i++)
+        if (!isfinite(dataset->x[i]))
+            return error_make("values are too large to be rounded");
+    if (error)
+        *error = errors / (double)values;
+    return NULL;
+}
+
+struct error *packed_move(struct dataset *dataset, size_t channel, double factor, double offset)
+{
+    struct dataset_packed *packed = &dataset->packed;
+    double *rows;
+
+    TRY(new_rows(dataset, &rows));
+    packed->low[channel] = (float)(factor * (double)packed->low[channel] + offset);
+    packed->step[channel] = (float)(factor * (double)packed->step[channel]);
+    decode_channel(dataset, channel, rows);
+    free(rows);
+    return NULL;
+}
+
+/* ---- Writing ---- */
+
+/* xz with the settings that suit bytes which are numbers: no context. */
+static struct error *compress(const uint8_t *from, size_t size, uint8_t **to, size_t *count)
+{
+    lzma_options_lzma options;
+    lzma_filter filters[] = {{LZMA_FILTER_LZMA2, &options}, {LZMA_VLI_UNKNOWN, NULL}};
+    size_t most = lzma_stream_buffer_bound(size);
+    lzma_ret result = LZMA_OK;
+
+    lzma_lzma_preset(&options, 6);
+    options.lc = options.lp = options.pb = 0;
+    *count = 0;
+    *to = most ? malloc(most) : NULL;
+    if (*to)
+        result = lzma_stream_buffer_encode(filters, LZMA_CHECK_CRC32, NULL, from, size, *to, count,
+                                           most);
+    if (!*to || result == LZMA_MEM_ERROR)
+        return error_memory("compressed series");
+    return result == LZMA_OK ? NULL : error_make("series could not be compressed");
+}
+
+/* Lower bytes of all codes, then upper bytes if there are any. */
+static struct error *arrange(const struct dataset *dataset, uint8_t **planes, size_t *bytes)
+{
+    const size_t rows = dataset_series_size(dataset), values = dataset->count * rows;
+    const uint16_t *codes = dataset->packed.codes;
+
+    *bytes = 1;
+    for (size_t i = 0; i < values; i++)
+        if (codes[i] > 255)
+            *bytes = 2;
+    *planes = malloc(values * *bytes);
+    if (!*planes)
+        return error_memory("codes of series");
+    for (size_t i = 0; i < dataset->count; i++)
+        for (size_t row = 0; row < rows; row++) {
+            size_t place = place_of(dataset, i, row);
+
+            (*planes)[place] = (uint8_t)codes[i * rows + row];
+            if (*bytes == 2)
+                (*planes)[values + place] = (uint8_t)(codes[i * rows + row] >> 8);
+        }
+    return NULL;
+}
+
+/* The compressed codes, `count` bytes, and the bytes of a code before. */
+static struct error *compressed(const struct dataset *dataset, uint8_t **data, size_t *count,
+                                size_t *bytes)
+{
+    uint8_t *planes = NULL;
+    struct error *error = arrange(dataset, &planes, bytes);
+
+    if (!error)
+        error =
+            compress(planes, dataset->count * dataset_series_size(dataset) * *bytes, data, count);
+    free(planes);
+    return error;
+}
+
+struct error *dataset_packed_size(const struct dataset *dataset, size_t *size)
+{
+    uint8_t *data = NULL;
+    size_t bytes;
+    struct error *error = compressed(dataset, &data, size, &bytes);
+
+    free(data);
+    return error;
+}
+
+struct error *packed_write(FILE *stream, const struct dataset *dataset)
+{
+    const size_t numbers = PACKING_NUMBERS;
+    struct npy_error npy_error;
+    uint8_t *data = NULL;
+    size_t count, bytes;
+    struct error *error = compressed(dataset, &data, &count, &bytes);
+
+    if (!error) {
+        const double packing[] = {[PACKING_BYTES] = (double)bytes,
+                                  [PACKING_COUNT] = (double)dataset->count,
+                                  [PACKING_CHANNELS] = (double)dataset->channels,
+                                  [PACKING_LENGTH] = (double)dataset->length,
+                                  [PACKING_LEVELS] = (double)dataset->packed.levels};
+
+        if (npy_write_data(stream, NPY_UINT, 1, 1, &count, data, &npy_error) ||
+            npy_write_data(stream, NPY_FLOAT, 8, 1, &numbers, packing, &npy_error) ||
+            npy_write(stream, &dataset->packed.storage, &npy_error))
+            error = dataset_npy_error(&npy_error);
+    }
+    free(data);
+    return error;
+}
