@@ -53,6 +53,9 @@ ZSHDIR ?= $(PREFIX)/share/zsh/site-functions
 FISHDIR ?= $(PREFIX)/share/fish/vendor_completions.d
 
 BUILD ?= build
+ifneq ($(words $(BUILD)),1)
+$(error BUILD must be a name without spaces, not '$(BUILD)')
+endif
 CFLAGS ?= -O3 -g
 WARNINGS := -Wall -Wextra -Wpedantic -Wshadow -Wstrict-prototypes -Wmissing-prototypes \
             -Wpointer-arith -Wwrite-strings -Wvla -Wimplicit-fallthrough -Wconversion -Wno-sign-conversion \

@@ -189,10 +189,27 @@ static struct error *write_labels(FILE *stream, const struct dataset *dataset)
     return failed ? dataset_npy_error(&error) : NULL;
 }
 
+/* As unicode, as all programs read them, but beside compressed series, where bytes count and
+ * programs are newer, as ASCII. */
+static int write_notes(FILE *stream, const struct dataset *dataset, struct npy_error *error)
+{
+    const char *notes = dataset->notes;
+    size_t length = notes ? strlen(notes) : 0;
+    bool ascii = true;
+
+    for (size_t i = 0; i < length; i++)
+        if ((unsigned char)notes[i] > 127)
+            ascii = false;
+    if (!notes)
+        return 0;
+    if (ascii && length > 0 && dataset->packed.codes)
+        return npy_write_data(stream, NPY_BYTES, length, 0, NULL, notes, error);
+    return npy_write_strings(stream, &notes, 0, 1, error);
+}
+
 /* Soft labels of a dataset with views are stored as theirs are. */
 struct error *dataset_write(FILE *stream, const struct dataset *dataset)
 {
-    const char *notes = dataset->notes;
     struct npy_error error;
 
     TRY(write_series(stream, dataset));
@@ -203,7 +220,7 @@ struct error *dataset_write(FILE *stream, const struct dataset *dataset)
     TRY(write_soft(stream, dataset));
     if ((dataset->names && npy_write_strings(stream, (const char *const *)dataset->names, 1,
                                              dataset->classes, &error)) ||
-        (notes && npy_write_strings(stream, &notes, 0, 1, &error)))
+        write_notes(stream, dataset, &error))
         return dataset_npy_error(&error);
     return dataset->views.count ? views_write(stream, dataset) : NULL;
 }

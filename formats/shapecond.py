@@ -21,7 +21,7 @@ import numpy as np
 __all__ = ["load", "save", "expand", "load_pool", "save_pool", "condense", "Condenser"]
 __version__ = "0.1.0"
 
-_ROLES = {"1i": "y", "1u": "y", "2f": "soft", "1U": "names", "0U": "notes", "1f": "views", "2u": "codes",
+_ROLES = {"1i": "y", "1u": "y", "2f": "soft", "1U": "names", "0U": "notes", "0S": "notes", "1f": "views", "2u": "codes",
           "4f": "levels"}
 
 
@@ -39,6 +39,8 @@ def load(path):
                 role = "groups"
             if role == "views" and len(array) in (2, 5):
                 role = "packing"
+            if role == "notes":
+                array = array.astype(str)
             if role is None or role in found:
                 raise ValueError(f"{path}: an array of shape {array.shape} and type {array.dtype} is not part of a dataset")
             found[role] = array
@@ -193,7 +195,9 @@ def save(path, X, y=None, groups=None, soft=None, names=None, notes=None, views=
     if names is not None:
         arrays.append(np.asarray(names, str))
     if notes is not None:
-        arrays.append(np.array(str(notes)))
+        notes = str(notes)
+        short = packing is not None and len(packing) == 5 and notes and notes.isascii()
+        arrays.append(np.array(notes.encode() if short else notes))
     if views is not None:
         views, codes = np.array(views, "<f8"), np.asarray(codes, "u1")
         views[0] = 2 if coded else 1

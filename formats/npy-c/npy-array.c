@@ -114,7 +114,9 @@ void npy_array_free(struct npy_array *array)
 void npy_type_name(enum npy_kind kind, size_t item_size, char name[24])
 {
     const uint16_t one = 1;
-    char order = item_size == 1 ? '|' : *(const unsigned char *)&one == 1 ? '<' : '>';
+    char order = item_size == 1 || kind == NPY_BYTES ? '|'
+                 : *(const unsigned char *)&one == 1 ? '<'
+                                                     : '>';
 
     if (kind == NPY_UNICODE)
         item_size /= 4;

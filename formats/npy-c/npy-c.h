@@ -43,6 +43,7 @@ enum npy_kind {
     NPY_UINT = 'u',
     NPY_FLOAT = 'f',
     NPY_UNICODE = 'U', /* fixed width, one 32-bit code point per character, padded with zeros */
+    NPY_BYTES = 'S',   /* ASCII of fixed width, padded with zeros: read as NPY_UNICODE */
 };
 
 struct npy_error {

@@ -186,13 +186,16 @@ static int parse_type(const char *descr, struct npy_header *header, struct npy_e
             return 0;
         }
         break;
+    case NPY_BYTES:
+        if (size <= SIZE_MAX / 8 && *end == '\0')
+            return 0;
+        break;
     case 'c':
         return npy_fail(error, "expected real numbers, got complex%lu", size * 8);
     default:
         break;
     }
-    return npy_fail(error, "type '%s' is not supported (real numbers and unicode strings are)",
-                    descr);
+    return npy_fail(error, "type '%s' is not supported (real numbers and strings are)", descr);
 }
 
 static int parse_entry(struct parser *parser, const char *key, unsigned *found,

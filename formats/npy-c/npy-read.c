@@ -365,7 +365,7 @@ static int take_streamed(npy_reader *reader, const struct npy_header *header,
 /* Bytes of the unit that is stored in one byte order. */
 static size_t unit_size(const struct npy_header *header)
 {
-    return header->kind == NPY_UNICODE ? 4 : header->item_size;
+    return header->kind == NPY_UNICODE ? 4 : header->kind == NPY_BYTES ? 1 : header->item_size;
 }
 
 static bool is_aligned(const struct npy_array *array, const struct npy_header *header)
@@ -450,6 +450,28 @@ static int normalise(const struct npy_header *header, struct npy_array *array,
     return 0;
 }
 
+/* Strings of bytes as unicode. */
+static int widen(struct npy_array *array, struct npy_error *error)
+{
+    const unsigned char *bytes = array->data;
+    const size_t count = array->count * array->item_size;
+    struct npy_array wide;
+
+    if (npy_array_new(&wide, NPY_UNICODE, 4 * array->item_size, array->ndim, array->shape, error))
+        return -1;
+    for (size_t i = 0; i < count; i++) {
+        if (bytes[i] > 127) {
+            npy_array_free(&wide);
+            return npy_fail(error, "strings of bytes that are not ASCII; save them as unicode "
+                                   "instead: np.char.decode(x)");
+        }
+        ((uint32_t *)wide.data)[i] = bytes[i];
+    }
+    npy_array_free(array);
+    *array = wide;
+    return 0;
+}
+
 int npy_next(npy_reader *reader, struct npy_array *array, struct npy_error *error)
 {
     struct npy_header header;
@@ -462,7 +484,7 @@ int npy_next(npy_reader *reader, struct npy_array *array, struct npy_error *erro
     if (reader->storage ? take_mapped(reader, &header, array, error)
                         : take_streamed(reader, &header, array, error))
         return -1;
-    if (normalise(&header, array, error)) {
+    if (normalise(&header, array, error) || (array->kind == NPY_BYTES && widen(array, error))) {
         npy_array_free(array);
         return -1;
     }

@@ -2,6 +2,12 @@
 # What `make` does where its Debian packages are missing.
 . "$(dirname "$0")/lib.sh"
 
+# Make knows no names with spaces, and the folder for temporary files may have some.
+folder=$SC_BUILD/packages
+rm -rf "$folder"
+mkdir -p "$folder"
+cd "$folder" || exit 1
+
 # Programs that take the place of others: no package is installed, nobody is root, and compilers only
 # write down what they are asked to compile.
 mkdir bin cuda cuda/bin cuda/include
@@ -22,7 +28,7 @@ cat >bin/compiler <<END
 case " \$* " in
 *" -dumpmachine "*) echo x86_64-linux-gnu ;;
 *" --list-gpu-arch "*) echo compute_90 ;;
-*" -c "*) echo "\$*" >>"$scratch/compiled" ;;
+*" -c "*) echo "\$*" >>"$folder/compiled" ;;
 esac
 END
 chmod 755 bin/*
@@ -33,16 +39,16 @@ echo '#define CUDNN_MAJOR 9' >cuda/include/cudnn_version.h
 # made OPTION...: runs make that way; what it says is in the file said, what it compiled in compiled.
 made() {
     rm -rf compiled made
-    env PATH="$scratch/bin:$PATH" make -C "$SC_ROOT" --no-print-directory BUILD="$scratch/made" \
-        CC="$scratch/bin/compiler" CXX="$scratch/bin/compiler" CLANG="$scratch/bin/compiler" \
-        NVCC="$scratch/cuda/bin/nvcc" CUDA_HOME="$scratch/cuda" CUDA=1 "$@" >said 2>&1
+    env PATH="$folder/bin:$PATH" make -C "$SC_ROOT" --no-print-directory BUILD="$folder/made" \
+        CC="$folder/bin/compiler" CXX="$folder/bin/compiler" CLANG="$folder/bin/compiler" \
+        NVCC="$folder/cuda/bin/nvcc" CUDA_HOME="$folder/cuda" CUDA=1 "$@" >said 2>&1
 }
 
 # -k tries whatever does not wait for the packages.
 test_that 'nothing is compiled before the packages are there' '
     for goal in all check demo install lint fuzz fuzzers coverage check-faults check-asan check-clang \
         check-environments bench; do
-        refute made -k -j4 DESTDIR="$scratch/installed" "$goal"
+        refute made -k -j4 DESTDIR="$folder/installed" "$goal"
         grep "^Missing Debian packages" said
         refute test -e compiled
     done

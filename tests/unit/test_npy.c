@@ -381,7 +381,7 @@ static void bad_headers_are_refused_with_the_reason(void **state)
         {WITH("'|O8'", "(1,)"), "Python objects"},
         {WITH("'<c8'", "(1,)"), "complex64"},
         {WITH("'<M8[ns]'", "(1,)"), "not supported"},
-        {WITH("'|S5'", "(1,)"), "not supported"},
+        {WITH("'|S5[s]'", "(1,)"), "not supported"},
         {WITH("'<f16'", "(1,)"), "not supported"},
         {WITH("'<i3'", "(1,)"), "not supported"},
         {WITH("'<U99999999999999999999'", "(1,)"), "not supported"},
@@ -602,6 +602,40 @@ static void what_is_no_character_becomes_a_replacement(void **state)
     npy_array_free(&array);
 }
 
+static int read_bytes(const char *letters, struct npy_array *array, struct npy_error *error)
+{
+    char file[256];
+    size_t size = (size_t)snprintf(file, sizeof file, "%cNUMPY%c%c%c%c%-69s\n", 0x93, 1, 0, 70, 0,
+                                   "{'descr': '|S3', 'fortran_order': False, 'shape': (2,)}");
+    npy_reader *reader;
+    int result;
+
+    memcpy(file + size, letters, 6);
+    reader = npy_open_memory(file, size + 6, error);
+    result = npy_next(reader, array, error);
+    npy_close(reader);
+    return result;
+}
+
+static void strings_of_bytes_are_read_as_unicode(void **state)
+{
+    struct npy_error error;
+    struct npy_array array;
+    char **strings;
+
+    (void)state;
+    assert_int_equal(read_bytes("one\0\0\0", &array, &error), 1);
+    assert_int_equal(array.kind, NPY_UNICODE);
+    assert_int_equal(array.item_size, 12);
+    strings = npy_strings(&array, &error);
+    assert_string_equal(strings[0], "one");
+    assert_string_equal(strings[1], "");
+    free(strings);
+    npy_array_free(&array);
+    assert_int_equal(read_bytes("\xe9t\xe9\0\0\0", &array, &error), -1);
+    assert_non_null(strstr(error.message, "not ASCII"));
+}
+
 static void strings_without_bytes_are_limited_in_number(void **state)
 {
     static const char file[] = "\x93NUMPY\x01\0\x47\0{'descr': '<U0', 'fortran_order': False, "
@@ -662,6 +696,7 @@ int main(void)
         cmocka_unit_test(every_half_precision_number_is_converted_exactly),
         cmocka_unit_test(text_and_numbers_are_not_mixed_up),
         cmocka_unit_test(what_is_no_character_becomes_a_replacement),
+        cmocka_unit_test(strings_of_bytes_are_read_as_unicode),
         cmocka_unit_test(strings_without_bytes_are_limited_in_number),
         cmocka_unit_test(a_watcher_sees_every_byte_in_order),
     };
