@@ -136,8 +136,8 @@ static void reduce_layer(struct pass *pass, const struct layer *layer, enum phas
     layer->type->phase[phase].reduce(pass, layer);
 }
 
-/* Adds the gradients of this rank's blocks to the sum of those before, as reduce_blocks does; that of
- * the first block is the sum already. */
+/* Adds the gradients of this rank's blocks to the sum of those before, as reduce_blocks does; that
+ * of the first block is the sum already. */
 static void add_own_blocks(void *context, void *sum, size_t from, size_t count)
 {
     const struct pass *pass = context;

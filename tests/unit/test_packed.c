@@ -53,8 +53,8 @@ static double deviation(const struct dataset *dataset, size_t channel)
     return sqrt(squares / count - sum / count * (sum / count));
 }
 
-/* Rounding the values themselves is off by half a step; the wavelet is nearly orthogonal, so that the
- * mean square is about that of the rounded coefficients. */
+/* Rounding the values themselves is off by half a step; the wavelet is nearly orthogonal, so that
+ * the mean square is about that of the rounded coefficients. */
 static void errors_are_those_of_the_step(void **state)
 {
     static const size_t lengths[] = {1, 2, 7, 8, 9, 31, 64, 131};
@@ -140,8 +140,8 @@ static void scaling_moves_levels_and_keeps_codes(void **state)
     dataset_free(&scaled);
 }
 
-/* Every byte of the file in turn is another one: an error, or a dataset, but no crash; the compressed
- * bytes have a checksum. */
+/* Every byte of the file in turn is another one: an error, or a dataset, but no crash; the
+ * compressed bytes have a checksum. */
 static void damage_is_noticed(void **state)
 {
     struct dataset packed, read;

@@ -257,7 +257,8 @@ static void soft_labels_are_stored_as_those_of_views(void **state)
         logits[i] = 9 * cosf((float)i);
     assert_ok(dataset_set_soft(&dataset, soft));
     assert_ok(view_label(&dataset, &recipe, 4, logits, 4, 20));
-    /* Rounded at once, to what the file will hold: the largest is 0, the others within half a step. */
+    /* Rounded at once, to what the file will hold: the largest is 0, the others within half a
+     * step. */
     for (size_t i = 0; i < 6; i++) {
         float most = fmaxf(soft[3 * i], fmaxf(soft[3 * i + 1], soft[3 * i + 2]));
 
