@@ -51,7 +51,7 @@ struct quality_range {
 };
 
 struct quality_split {
-    float quality;   /* not negative */
+    float quality;   /* finite, not negative; 0 if all distances are equal */
     float threshold; /* series up to this distance are on the near side: halfway between two */
     float gap;       /* between those two distances */
 };
