@@ -17,8 +17,8 @@ static const struct cli_option options[] = {
     {'m', "views", "M", CLI_SIZE, CLI_AT(job, views),
      "labelled views to add (sc-views(1)); 0: none", .high = 1e9},
     {'b', "bytes", "SIZE", CLI_TEXT, CLI_AT(job, bytes),
-     "size of the result, such as 40k or 1M, for compressed series and views, divided as is best on "
-     "held-out series [that of ten float32 series per class, at most a tenth of the data]"},
+     "size of the result, such as 40k or 1M, divided between compressed series and views by trial "
+     "on held-out series [that of ten float32 series per class, at most a tenth of the data]"},
     {0, "bits", "N", CLI_SIZE, CLI_AT(job, bits),
      "bits of each value of the series (sc-quantise(1)): 4, 8 or 32 [8]", .low = 4, .high = 32},
     {0, "sample", "N", CLI_SIZE, CLI_AT(job, sample),
