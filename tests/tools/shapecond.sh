@@ -536,8 +536,9 @@ test_that 'a folder that nothing can be written to is refused before the work' '
     refute grep "^+" .stderr
 '
 test_that 'a budget of bytes is kept' '
-    for budget in 12k 20000 0.05M; do
-        shapecond train.npy --bytes $budget --steps 20 --no-score -q -o budget.npy
+    sc-gen cbf -n 500 -L 32 -o brief.npy
+    for budget in 12k 20000 0.025M; do
+        shapecond brief.npy --bytes $budget --steps 20 --no-score -q -o budget.npy
         size=$(stat -c %s budget.npy)
         echo "$budget: $size"
         awk -v size=$size -v text=$budget "BEGIN { b = text + 0; if (text ~ /k/) b *= 1e3; if (text ~ /M/) b *= 1e6; exit !(size <= b && size > 0.6 * b) }"
@@ -549,7 +550,7 @@ test_that 'a budget of bytes is kept' '
     shapecond grouped.npy --bytes 40k --bits 4 --steps 5 --no-score -q -o budget.npy
     sc-info budget.npy | grep -q "groups *<u4"
     test "$(stat -c %s budget.npy)" -le 40000
-    cp train.npy old.npy
+    cp brief.npy old.npy
     for i in 1 2 3 4 5 6 7 8 9 10; do sc-scale -q old.npy -o older.npy; mv older.npy old.npy; done
     shapecond old.npy --bytes 14k --steps 5 --no-score -q -o budget.npy
     test "$(stat -c %s budget.npy)" -le 14000
