@@ -52,8 +52,8 @@ static bool is_causal(const struct conv1d_shape *shape)
 /* ---- Kernels ---- */
 
 /* to[(o * taps + k) * ins + i] = weight of output o, tap k, input i; zero where there is none.
- * from_o and from_i say where outputs and inputs are in the weights; flipped: taps in reverse order; empty:
- * taps of zeros in front. */
+ * from_o and from_i say where outputs and inputs are in the weights; flipped: taps in reverse
+ * order; empty: taps of zeros in front. */
 KERNEL pack_kernel(size_t outs, size_t taps, size_t ins, size_t outputs, size_t inputs,
                    size_t from_o, size_t from_i, bool flipped, size_t empty, const float *weight,
                    float *to)

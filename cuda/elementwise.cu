@@ -1,4 +1,5 @@
-/* What goes element by element along arrays: copies and transposes, sums, the steps of optimisers. */
+/* What goes element by element along arrays: copies and transposes, sums, the steps of
+ * optimisers. */
 #include "plugin.h"
 
 #include <float.h>

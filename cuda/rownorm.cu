@@ -62,7 +62,8 @@ KERNEL rownorm_kernel(struct rownorm norm, size_t rows, const float *in, float *
     }
 }
 
-/* The gradients of gamma and beta of each row go to dgamma and dbeta (rows, stride), if not NULL. */
+/* The gradients of gamma and beta of each row go to dgamma and dbeta (rows, stride), if not
+ * NULL. */
 KERNEL rownorm_backward_kernel(struct rownorm norm, size_t rows, const float *in, const float *dout,
                                float *din, float *dgamma, float *dbeta)
 {

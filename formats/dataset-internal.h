@@ -37,7 +37,7 @@ void levels_move(struct dataset *dataset, size_t channel, double factor, double 
 
 /* ---- dataset-packed.c: series that are compressed ---- */
 
-/* Whether the first array can be compressed series: a row of bytes. */
+/* Whether the first array can be compressed series: a one-dimensional array of bytes. */
 bool packed_is_series(const struct npy_array *array);
 void packed_take_series(struct npy_array *array, struct dataset *dataset);
 
@@ -51,7 +51,7 @@ struct error *packed_take_packing(const struct npy_array *array,
 /* Moves `levels` into the dataset and computes the values. */
 struct error *packed_take_levels(struct npy_array *array, struct dataset *dataset) MUST_CHECK;
 
-/* When all arrays are read: whether none is missing. */
+/* When all arrays are read: an error if packing or levels are missing. */
 struct error *packed_check(const struct dataset *dataset) MUST_CHECK;
 
 struct error *packed_move(struct dataset *dataset, size_t channel, double factor,

@@ -1,28 +1,29 @@
-/* Series that are rounded to whole steps and compressed.
+/* Compressed series: values that are rounded to whole steps, and an xz stream of these numbers.
  *
- * A value of channel c is low[c] + step[c] * w, rounded to float32.  The rows w of a series are whole
- * numbers themselves (no transform), or the inverse of a wavelet transform of whole numbers: the CDF 9/7
- * wavelet of JPEG 2000, by lifting.  One level cuts a row a into s = a[0], a[2], ... and d = a[1], a[3],
- * ..., and changes them by turns,
+ * A value of channel c is low[c] + step[c] * w, rounded to float32.  A row w of a series holds the
+ * codes themselves (no transform), or is the inverse wavelet transform of a row of codes.  The
+ * wavelet is the CDF 9/7 of JPEG 2000, in lifting form.  One level splits a row a into s = a[0],
+ * a[2], ... and d = a[1], a[3], ..., and updates them in turn,
  *
  *     d[i] += c1 (s[i] + s[i + 1])        s[i] += c2 (d[i - 1] + d[i])
  *     d[i] += c3 (s[i] + s[i + 1])        s[i] += c4 (d[i - 1] + d[i])
  *
- * where a neighbour beyond the end is the last one there is; then s is multiplied by K and d divided by
- * it.  The next level does the same with s.  A row of coefficients is s of the last level, then the d
- * from the last level to the first.  Smooth series have few large coefficients, so that most codes
- * are 0.  All is done in double precision in this order, without fused operations (-ffp-contract=off in
- * the Makefile), so that the same codes give the same values everywhere.
+ * where indices beyond an end mean the element at that end.  Then s is multiplied by K and d
+ * divided by K, and the next level splits s.  A row of coefficients is the s of the last level,
+ * then the d of all levels, last level first.  Smooth series have few large coefficients: most
+ * codes are 0. All of this is in double precision and in this order, without fused operations
+ * (-ffp-contract=off in the Makefile), so that the same codes give the same values everywhere.
  *
- * Codes 0, -1, 1, -2, 2, ... are stored as 0, 1, 2, 3, 4, ...: all lower bytes, then all upper bytes if
- * any is not 0, compressed by xz.  Without a transform they are in the order of the series; with it all
- * series have their first coefficient first, then their second one and so on, since like stands beside
- * like then. */
+ * Codes 0, -1, 1, -2, 2, ... are stored as 0, 1, 2, 3, 4, ...: the lower bytes of all codes, then
+ * their upper bytes unless all of these are 0.  Without a transform the codes are in the order of
+ * the series.  With it the first coefficients of all series come first, then the second ones and so
+ * on, because neighbours that are alike compress better. */
 #include <lzma.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/size.h"
 #include "formats/dataset-internal.h"
 
 enum {
@@ -35,9 +36,9 @@ enum {
 };
 enum {
     MOST_LEVELS = 5,
-    SHORTEST = 8,      /* row that a level cuts */
-    MOST_CODE = 32767, /* to either side of 0 */
-    MOST_RATIO = 7000, /* of the codes to the compressed bytes: xz does not reach it */
+    SHORTEST = 8,      /* row that a level splits */
+    MOST_CODE = 32767, /* largest absolute value of a code */
+    MOST_RATIO = 7000, /* codes per compressed byte: xz reaches 6800, for zeros alone */
 };
 
 static const double LIFT[] = {-1.586134342059924, -0.052980118572961, 0.882911075530934,
@@ -46,24 +47,20 @@ static const double K = 1.149604398860241;
 
 /* ---- The transform ---- */
 
-static size_t smaller(size_t a, size_t b)
-{
-    return a < b ? a : b;
-}
-
-/* One lifting step: to[i] += factor * (from[i + before] + from[i + before + 1]); before is 0 or -1. */
+/* One lifting step: to[i] += factor * (from[i] + from[i + 1]) or, with `before`,
+ * to[i] += factor * (from[i - 1] + from[i]). */
 static void lift(double *to, size_t count, const double *from, size_t most, bool before,
                  double factor)
 {
     for (size_t i = 0; i < count; i++) {
-        size_t left = before ? (i > 0 ? i - 1 : 0) : smaller(i, most - 1);
-        size_t right = smaller(before ? i : i + 1, most - 1);
+        size_t left = before ? (i > 0 ? i - 1 : 0) : size_min(i, most - 1);
+        size_t right = size_min(before ? i : i + 1, most - 1);
 
         to[i] = to[i] + factor * (from[left] + from[right]);
     }
 }
 
-/* In place; spare holds as many. */
+/* The wavelet transform, in place; spare: scratch memory for `length` values. */
 static void analyse(double *row, size_t length, size_t levels, double *spare)
 {
     for (; levels > 0; levels--) {
@@ -84,6 +81,7 @@ static void analyse(double *row, size_t length, size_t levels, double *spare)
     }
 }
 
+/* Its inverse. */
 static void synthesise(double *row, size_t length, size_t levels, double *spare)
 {
     size_t lengths[MOST_LEVELS];
@@ -107,7 +105,7 @@ static void synthesise(double *row, size_t length, size_t levels, double *spare)
     }
 }
 
-/* Levels for rows of that length, at most. */
+/* The most levels that rows of this length can have. */
 static size_t levels_for(size_t length)
 {
     size_t levels = 0;
@@ -133,7 +131,7 @@ static uint16_t fold(double value)
     return (uint16_t)(code < 0 ? -2 * code - 1 : 2 * code);
 }
 
-/* x of one channel of all series.  rows holds two rows. */
+/* Fills in x of one channel of all series; rows: scratch memory for two rows. */
 static void decode_channel(struct dataset *dataset, size_t channel, double *rows)
 {
     const struct dataset_packed *packed = &dataset->packed;
@@ -163,7 +161,7 @@ static void decode(struct dataset *dataset, double *rows)
         decode_channel(dataset, c, rows);
 }
 
-/* Place of code `row` of series i in the compressed bytes. */
+/* The index of code `row` of series i in each of the two runs of bytes before compression. */
 static size_t place_of(const struct dataset *dataset, size_t i, size_t row)
 {
     size_t rows = dataset_series_size(dataset);
@@ -190,7 +188,7 @@ void packed_take_series(struct npy_array *array, struct dataset *dataset)
     memset(array, 0, sizeof *array);
 }
 
-/* Exactly `size` bytes. */
+/* Decompresses exactly `size` bytes. */
 static struct error *decompress(const struct npy_array *from, uint8_t *to, size_t size)
 {
     uint64_t memory = (uint64_t)1 << 27;
@@ -214,7 +212,7 @@ static struct error *new_codes(struct dataset *dataset)
     return dataset->packed.codes ? NULL : error_memory("codes of series");
 }
 
-/* The codes, in the order of the series. */
+/* Decompresses the codes, and brings them into the order of the series. */
 static struct error *read_codes(struct dataset *dataset, size_t bytes)
 {
     const size_t rows = dataset_series_size(dataset), values = dataset->count * rows;
@@ -269,7 +267,7 @@ struct error *packed_take_packing(const struct npy_array *array, struct dataset 
     return read_codes(dataset, (size_t)bytes);
 }
 
-/* The values; low and step are there. */
+/* Makes x from codes, low and step. */
 static struct error *new_values(struct dataset *dataset)
 {
     const size_t shape[] = {dataset->count, dataset->channels, dataset->length};
@@ -327,7 +325,7 @@ void packed_drop(struct dataset *dataset)
 
 /* ---- Making ---- */
 
-/* low is the mean of a channel, step a multiple of its deviation. */
+/* low becomes the mean of each channel, the step a multiple of its standard deviation. */
 static struct error *measure(struct dataset *dataset, double step)
 {
     const size_t shape[] = {2, 1, dataset->channels, 1};
@@ -348,9 +346,9 @@ static struct error *measure(struct dataset *dataset, double step)
         mean = sum / values;
         for (size_t i = 0; i < dataset->count; i++)
             for (size_t t = 0; t < dataset->length; t++) {
-                double apart = (double)dataset_series(dataset, i, c)[t] - mean;
+                double off = (double)dataset_series(dataset, i, c)[t] - mean;
 
-                squares += apart * apart;
+                squares += off * off;
             }
         packed->low[c] = (float)mean;
         packed->step[c] = (float)(step * sqrt(squares / values));
@@ -362,8 +360,8 @@ static struct error *measure(struct dataset *dataset, double step)
     return NULL;
 }
 
-/* Codes of all series; tells the sum of squared errors in squared steps, and the largest code, which may
- * be larger than can be stored. */
+/* Makes the codes of all series.  Returns the sum of squared errors in squared steps; *largest is
+ * the largest absolute code, which may be larger than can be stored. */
 static double encode(struct dataset *dataset, double *rows, double *largest)
 {
     struct dataset_packed *packed = &dataset->packed;
@@ -371,7 +369,6 @@ static double encode(struct dataset *dataset, double *rows, double *largest)
     double errors = 0;
 
     *largest = 0;
-
     for (size_t i = 0; i < dataset->count * dataset->channels; i++) {
         const size_t c = i % dataset->channels;
         const double low = (double)packed->low[c], step = (double)packed->step[c];
@@ -436,7 +433,7 @@ struct error *packed_move(struct dataset *dataset, size_t channel, double factor
 
 /* ---- Writing ---- */
 
-/* xz with the settings that suit bytes which are numbers: no context. */
+/* xz with settings for numbers: the bytes before a byte say little about it (lc = lp = pb = 0). */
 static struct error *compress(const uint8_t *from, size_t size, uint8_t **to, size_t *count)
 {
     lzma_options_lzma options;
@@ -456,7 +453,7 @@ static struct error *compress(const uint8_t *from, size_t size, uint8_t **to, si
     return result == LZMA_OK ? NULL : error_make("series could not be compressed");
 }
 
-/* Lower bytes of all codes, then upper bytes if there are any. */
+/* The bytes before compression: the lower bytes of all codes, then the upper ones if needed. */
 static struct error *arrange(const struct dataset *dataset, uint8_t **planes, size_t *bytes)
 {
     const size_t rows = dataset_series_size(dataset), values = dataset->count * rows;
@@ -480,7 +477,7 @@ static struct error *arrange(const struct dataset *dataset, uint8_t **planes, si
     return NULL;
 }
 
-/* The compressed codes, `count` bytes, and the bytes of a code before. */
+/* Compresses the codes into `count` bytes; *bytes: of one code before compression. */
 static struct error *compressed(const struct dataset *dataset, uint8_t **data, size_t *count,
                                 size_t *bytes)
 {

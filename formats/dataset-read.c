@@ -100,11 +100,11 @@ static struct error *store_soft(struct npy_array *array, struct dataset *dataset
     return NULL;
 }
 
-/* What is done with every byte as it is read: the digest, and a check whether it can be part of
- * numbers that are finite. */
+/* What is computed from the bytes as they are read: their digest, and whether the float32 values
+ * that they may hold are finite. */
 struct reading {
     struct digest digest;
-    const char *begin, *end; /* the last bytes in a row */
+    const char *begin, *end; /* of the bytes read last, consecutive in memory */
     bool finite;
 };
 
@@ -122,7 +122,7 @@ static bool all_finite(const float *values, size_t count)
     return !found;
 }
 
-/* In parts that stay in the cache between the two. */
+/* In parts that are still in the cache when the digest reads them. */
 static void reading_watch(void *context, const void *bytes, size_t size)
 {
     const size_t most = 1 << 16;
@@ -145,7 +145,7 @@ static void reading_watch(void *context, const void *bytes, size_t size)
     }
 }
 
-/* Whether these values are the last that were read, as they are in the file, and finite. */
+/* Whether these values are the last bytes that were read, unconverted, and finite. */
 static bool reading_finite(const struct reading *reading, const float *values, size_t count)
 {
     return reading->finite && reading->begin == (const char *)values &&

@@ -97,7 +97,7 @@ static struct error *write_block(FILE *stream, const float *block, size_t values
     return error_make("%s", errno ? strerror(errno) : "write failed");
 }
 
-/* Series that are made, or that are somewhere else, block by block. */
+/* Series that are not in memory: made, or copied from where they were picked, block by block. */
 static struct error *write_made(FILE *stream, const struct dataset *dataset)
 {
     const size_t series = dataset_series_size(dataset), most = dataset_block(dataset);
@@ -152,7 +152,7 @@ static struct error *write_picked_soft(FILE *stream, const struct dataset *datas
     return error;
 }
 
-/* The soft labels, if there are any and they are not with the codes of views. */
+/* The soft labels, unless they are stored with the codes of views. */
 static struct error *write_soft(FILE *stream, const struct dataset *dataset)
 {
     const size_t logits[] = {dataset->count, dataset->classes};
@@ -166,7 +166,7 @@ static struct error *write_soft(FILE *stream, const struct dataset *dataset)
     return NULL;
 }
 
-/* Beside compressed series in one byte, if they fit. */
+/* With compressed series labels take one byte, if there are at most 256 classes. */
 static struct error *write_labels(FILE *stream, const struct dataset *dataset)
 {
     const bool few = dataset->packed.codes && dataset->classes <= 256;
@@ -207,7 +207,7 @@ static int write_notes(FILE *stream, const struct dataset *dataset, struct npy_e
     return npy_write_strings(stream, &notes, 0, 1, error);
 }
 
-/* Soft labels of a dataset with views are stored as theirs are. */
+/* With views, soft labels of the series are stored in the same way as those of the views. */
 struct error *dataset_write(FILE *stream, const struct dataset *dataset)
 {
     struct npy_error error;

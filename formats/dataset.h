@@ -10,7 +10,8 @@
  *     names (V,)       unicode         optional: class names
  *     notes ()         unicode         optional: provenance, one line for each stage
  *     views (12,)      float64         optional: how M views are made from the series
- *     codes (M, .)     bytes           their labels, with `views`; or (N + M, .), those of the series first
+ *     codes (M, .)     bytes           with `views`: their labels; or (N + M, .), after those of the
+ *                                      series
  *
  * The arrays that follow X are recognised by type and shape, so that any of them may be missing. */
 #ifndef SC_DATASET_H
@@ -58,9 +59,8 @@ struct dataset_levels {
     struct npy_array storage; /* what both live in */
 };
 
-/* Series that are rounded to whole steps and compressed: a value is low + step * w, with a low and a
- * step for each channel, where w are whole numbers or the wavelet transform of such.  x always holds
- * the values themselves. */
+/* Compressed series: a value is low + step * w, with a low and a step for each channel, where w is
+ * a code or an element of the inverse wavelet transform of codes.  x always holds the values. */
 struct dataset_packed {
     uint16_t *codes;          /* (N, C, L), or NULL: X is not compressed */
     size_t levels;            /* of the transform; 0: none */
@@ -68,8 +68,8 @@ struct dataset_packed {
     struct npy_array storage; /* what both live in */
 };
 
-/* Makes series first..first+count-1, in that order, for a dataset that is written without being held
- * in memory. */
+/* Makes series first..first+count-1, in that order, for a dataset that is written without being
+ * held in memory. */
 typedef struct error *dataset_maker(void *context, size_t first, size_t count, float *x);
 
 struct dataset {
@@ -120,8 +120,8 @@ struct error *dataset_read(const char *path, const char *labels, unsigned flags,
 struct error *dataset_read_memory(const void *bytes, size_t size, unsigned flags,
                                   struct dataset *dataset) MUST_CHECK;
 
-/* A dataset of that shape, x and y all zeros; soft labels when asked for.  A large x lives in a file
- * (scratch.h). */
+/* A dataset of that shape, x and y all zeros; soft labels when asked for.  A large x lives in a
+ * file (scratch.h). */
 struct error *dataset_new(size_t count, size_t channels, size_t length, size_t classes, bool soft,
                           struct dataset *dataset) MUST_CHECK;
 
@@ -180,9 +180,9 @@ struct error *dataset_new_views(struct dataset *dataset, size_t count, unsigned 
  * levels between the smallest and the largest of its channel in its series. */
 struct error *dataset_quantise(struct dataset *dataset, unsigned bits) MUST_CHECK;
 
-/* Rounds the series to whole steps, which are multiples of `step` times the deviation of each
- * channel, and stores them compressed from now on.  transform: the coefficients of a wavelet are
- * rounded instead of the values, which takes less bytes for smooth series.  *error, if not NULL, is the mean squared error in squared
+/* Rounds the series to multiples of `step` standard deviations of each channel, and stores them
+ * compressed from now on.  transform: wavelet coefficients are rounded instead of values, which
+ * takes fewer bytes for smooth series.  *error, if not NULL, is the mean squared error in squared
  * steps. */
 struct error *dataset_pack(struct dataset *dataset, double step, bool transform,
                            double *error) MUST_CHECK;
@@ -199,8 +199,8 @@ static inline bool dataset_is_rounded(const struct dataset *dataset)
 /* The series are stored as float32 from now on. */
 void dataset_unround(struct dataset *dataset);
 
-/* x = factor x + offset for the values of a channel of series that are stored in few bits or
- * compressed; their codes stay as they are. */
+/* x = factor x + offset for one channel of series that are stored in few bits or compressed; their
+ * codes stay as they are. */
 struct error *dataset_move_levels(struct dataset *dataset, size_t channel, double factor,
                                   double offset) MUST_CHECK;
 
@@ -218,8 +218,8 @@ void views_decode(const uint8_t *row, size_t classes, unsigned bits, double step
 /* The message of the NPY library, and whether memory was the reason. */
 struct error *dataset_npy_error(const struct npy_error *error) MUST_CHECK;
 
-/* Class names, where the array is a row of texts, or notes, where it is a single one; malloc'ed, the
- * names in one block as npy_strings makes it.  The others stay as they are. */
+/* Class names, where the array is a row of texts, or notes, where it is a single one; malloc'ed,
+ * the names in one block as npy_strings makes it.  The others stay as they are. */
 struct error *dataset_take_texts(const struct npy_array *array, char ***names, size_t *count,
                                  char **notes) MUST_CHECK;
 

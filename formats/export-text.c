@@ -10,7 +10,8 @@
 
 /* ---- Labels ---- */
 
-/* Whether a name can stand in the text and be read back; forbidden: characters that would end it. */
+/* Whether a name can stand in the text and be read back; forbidden: characters that would end
+ * it. */
 static struct error *check_name(const char *name, const char *forbidden, const char *format)
 {
     size_t length = strlen(name);

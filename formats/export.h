@@ -1,8 +1,8 @@
 /* Datasets in the formats of others (sc-export(1)).
  *
  * Text holds each value as the shortest decimal that reads back as the same float, and missing
- * values as NaN (UCR), ? (.ts) or nothing (CSV).  Labels are class names, or class numbers where there are no
- * names. */
+ * values as NaN (UCR), ? (.ts) or nothing (CSV).  Labels are class names, or class numbers where
+ * there are no names. */
 #ifndef SC_EXPORT_H
 #define SC_EXPORT_H
 
@@ -13,8 +13,8 @@
 
 enum export_format { EXPORT_NONE, EXPORT_NPZ, EXPORT_UCR, EXPORT_TS, EXPORT_CSV };
 
-/* The format that the end of a name stands for: .npz, .tsv and .txt (UCR), .ts, .csv; EXPORT_NONE for
- * any other. */
+/* The format that the end of a name stands for: .npz, .tsv and .txt (UCR), .ts, .csv; EXPORT_NONE
+ * for any other. */
 enum export_format export_format_of(const char *path);
 
 /* Writes the dataset in that format; `problem` is for .ts. */

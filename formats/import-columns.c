@@ -312,8 +312,8 @@ static void name_column(const struct import_columns *columns, size_t column, cha
         snprintf(name, 64, "%zu", column);
 }
 
-/* The column with the times of a log, a table of few columns: one value, or one of each sensor, in a
- * row.  NULL if there is none. */
+/* The column with the times of a log, a table of few columns: one value, or one of each sensor, in
+ * a row.  NULL if there is none. */
 static const char *time_of_log(const struct import_columns *columns)
 {
     static const char *const names[] = {"time", "timestamp", "datetime", "date", "step", "t"};

@@ -247,8 +247,8 @@ bool import_first_line(const char **text, const char *end, const char **line, co
 void import_next_field(const struct import_syntax *syntax, const char **text, const char *end,
                        const char **start, const char **stop);
 
-/* What the field of that column (from 0) is for.  Rows may be of unequal length: a label that is last
- * is last in each. */
+/* What the field of that column (from 0) is for.  Rows may be of unequal length: a label that is
+ * last is last in each. */
 enum import_role import_role_of(const struct import_source *source, size_t column, bool last);
 
 /* import-columns.c: takes the names of a header line, or counts the columns of a row of data. */

@@ -21,7 +21,11 @@ if [ -z "${SC_CLEAN-}" ]; then
     exec env -i "$@"
 fi
 cd "$(dirname "$0")/.." || exit 1
-build=$1
+build=${1-build}
+[ -d "$build/tests" ] || {
+    echo "usage: tests/run-tests.sh BUILD [NAME...]; there are no tests in $build (make check builds them)" >&2
+    exit 2
+}
 shift
 case $build in /*) ;; *) build=$PWD/$build ;; esac
 logs=$build/logs

@@ -1,6 +1,6 @@
 /* shapecond: condense a dataset with one command.  Runs the programs of the stages with options
- * chosen from the size of the dataset, and says each command, so that any of them can be repeated
- * alone.  What it does is in tools/shapecond/: see job.h. */
+ * chosen for the dataset, and prints each command, so that any of them can be run again alone.
+ * This file has the options; job.h says which files of tools/shapecond/ do the work. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -13,17 +13,17 @@ static const char *const students[] = {"any", "shapelets", NULL};
 
 static const struct cli_option options[] = {
     {'n', "spc", "N", CLI_SIZE, CLI_AT(job, per_class),
-     "series per class, in few bits [as --bytes says; 10 with --views or --bits]", .low = 1},
+     "series per class, in few bits instead of compressed [10 with --views or --bits]", .low = 1},
     {'m', "views", "M", CLI_SIZE, CLI_AT(job, views),
      "labelled views to add (sc-views(1)); 0: none", .high = 1e9},
     {'b', "bytes", "SIZE", CLI_TEXT, CLI_AT(job, bytes),
-     "size of the result, such as 40k or 1M: compressed series and views are chosen to fit, and by "
-     "held-out series [what ten float32 series per class take, at most a tenth of the data]"},
+     "size of the result, such as 40k or 1M, divided between compressed series and views by trial "
+     "on held-out series [that of ten float32 series per class, at most a tenth of the data]"},
     {0, "bits", "N", CLI_SIZE, CLI_AT(job, bits),
      "bits of each value of the series (sc-quantise(1)): 4, 8 or 32 [8]", .low = 4, .high = 32},
     {0, "sample", "N", CLI_SIZE, CLI_AT(job, sample),
-     "choose among N random series of each class; 0: among all, which takes much disk for large "
-     "datasets"},
+     "choose among N random series of each class; 0: among all, which takes much disk space for "
+     "large datasets"},
     {0, "students", "KIND", CLI_CHOICE, CLI_AT(job, students),
      "models that the result is for: any, or students that see the distances to the shapelets, "
      "which are written beside it",
@@ -80,7 +80,7 @@ static void check_teachers(const struct job *job)
     if (job->teacher && job->command)
         cli_usage("--teacher and --teacher-command exclude each other");
     if (has_own_teacher(job) && job->network && job->students == STUDENTS_ANY)
-        cli_usage("--network is the teacher's, which is your own");
+        cli_usage("--network describes the teacher to train, but you bring your own");
 }
 
 static void check_usage(struct job *job)
@@ -168,7 +168,7 @@ int main(int argc, char **argv)
     cli_parse(argc, argv, &program, &job);
     check_usage(&job);
     check_places(&job);
-    device_chosen(job.device, false); /* so that what is missing is said before the work */
+    device_chosen(job.device, false); /* fails before the work if the device is missing */
     job.data = job.common.files[0];
     if (needs_import(&job)) {
         command_begin(&job.run, job.keep, &job.common);

@@ -114,9 +114,9 @@ void npy_array_free(struct npy_array *array);
 /* Whether the data is in the mapping of a file. */
 bool npy_array_is_mapped(const struct npy_array *array);
 
-/* For files of 64 MB and more that are mapped, else nothing happens: these bytes of the data will be
- * needed soon and are to be read ahead, or are not needed now, and their memory can go.  They are
- * read again where they are used again; changes that were made to them are lost. */
+/* For files of 64 MB and more that are mapped, else nothing happens: these bytes of the data will
+ * be needed soon and are to be read ahead, or are not needed now, and their memory can go.  They
+ * are read again where they are used again; changes that were made to them are lost. */
 void npy_array_advise(const struct npy_array *array, size_t begin, size_t bytes, bool needed);
 
 /* Converts numbers in place to NPY_FLOAT of 4 or 8 bytes or NPY_INT of 4 or 8 bytes; nothing

@@ -31,8 +31,8 @@ static double read_limit(const char *path, double otherwise)
     return limit < otherwise ? limit : otherwise;
 }
 
-/* The least limit of a control group and those that it is in: `group` is its path in the hierarchy at
- * `root`. */
+/* The least limit of a control group and those that it is in: `group` is its path in the hierarchy
+ * at `root`. */
 static double group_limit(const char *root, char *group, const char *name, double otherwise)
 {
     for (;;) {

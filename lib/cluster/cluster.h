@@ -9,9 +9,9 @@
  * cluster that is NULL is one process alone: rank 0 of 1, and nothing is sent.
  *
  * Failures.  A thread in each rank sends a sign of life every second and listens for those of the
- * others.  When a rank reports an error, ends, or is silent for `patience` seconds, the thread calls
- * `ended` with a message that names rank and host, whatever the rest of the process is doing.  Time
- * in which this process itself was stopped does not count. */
+ * others.  When a rank reports an error, ends, or is silent for `patience` seconds, the thread
+ * calls `ended` with a message that names rank and host, whatever the rest of the process is doing.
+ * Time in which this process itself was stopped does not count. */
 #ifndef SC_CLUSTER_H
 #define SC_CLUSTER_H
 
@@ -50,13 +50,13 @@ struct error *cluster_open(const struct cluster_options *options,
 /* Waits for all ranks and frees the cluster.  Safe on NULL. */
 struct error *cluster_close(struct cluster *cluster) MUST_CHECK;
 
-/* Tells the other ranks that this one cannot continue, from any thread, and ends the connection: rank 0
- * ends all others; another rank leaves that to rank 0, waits for it for some seconds, and returns.
- * The process must exit then.  Not called in the same order by all. */
+/* Tells the other ranks that this one cannot continue, from any thread, and ends the connection:
+ * rank 0 ends all others; another rank leaves that to rank 0, waits for it for some seconds, and
+ * returns.  The process must exit then.  Not called in the same order by all. */
 void cluster_fail(struct cluster *cluster, const char *message);
 
-/* Rank 0 is about to end by a signal: the others, if they are processes of this machine, end without
- * a word.  For signal handlers.  Not called in the same order by all. */
+/* Rank 0 is about to end by a signal: the others, if they are processes of this machine, end
+ * without a word.  For signal handlers.  Not called in the same order by all. */
 void cluster_end_from_signal(const struct cluster *cluster);
 
 /* Not called in the same order by all. */

@@ -2,7 +2,8 @@
  *
  * Each pair of ranks has a socket for data, and each rank a socket for notes that all others write
  * to.  A rank that ends closes its sockets, so that whoever waits for its data knows.  Rank 0 also
- * asks the system which of its children have ended, and they whether rank 0 is still their parent. */
+ * asks the system which of its children have ended, and they whether rank 0 is still their
+ * parent. */
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>

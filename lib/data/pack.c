@@ -1,5 +1,6 @@
-/* Compressed bytes grow a little slower than the number of series, so that the number that fits is
- * found in a few tries: by the bytes of a series in the last one, else by halving the interval. */
+/* The compressed size grows a little more slowly than the number of series.  So the number that
+ * fits is found in a few tries: the next one follows from the bytes per series of the last or,
+ * where that was tried already, halves the interval. */
 #include "data/pack.h"
 
 #include <float.h>
@@ -10,10 +11,10 @@
 #include "data/prune.h"
 
 enum {
-    SAMPLE = 300,   /* series by which the transform and the first number are chosen */
-    MOST_TRIES = 8, /* until as many series as fit are found, nearly */
+    SAMPLE = 300, /* series that are packed both ways to choose the transform */
+    MOST_TRIES = 8,
 };
-static const double NEARLY = 0.97; /* of the bytes are used */
+static const double NEARLY = 0.97; /* share of the bytes that is enough to stop trying */
 
 struct packing {
     const struct dataset *from;
@@ -22,14 +23,15 @@ struct packing {
     double error; /* of the last trial: mean, in squared steps */
 };
 
-/* Bytes of the label, group and soft labels of a series: those that are there, or that sc-views adds. */
+/* Bytes of the label, group and soft labels of a series; soft labels that it does not have yet are
+ * those that sc-views will add. */
 static double label_bytes(const struct dataset *dataset)
 {
     return (dataset->classes <= 256 ? 1 : 4) + (dataset->groups ? 4 : 0) +
            (double)(dataset->soft ? 4 * dataset->classes : views_row(dataset->classes, 4));
 }
 
-/* At most that many series of each class. */
+/* Copies at most per_class series of each class. */
 static struct error *take(const struct packing *packing, size_t per_class, struct dataset *taken)
 {
     const struct prune_options options = {.per_class = per_class, .seed = packing->options->seed};
@@ -42,7 +44,7 @@ static struct error *take(const struct packing *packing, size_t per_class, struc
     return error;
 }
 
-/* Packs and measures them. */
+/* Packs them; *bytes: their size with labels. */
 static struct error *pack(struct packing *packing, struct dataset *taken, double *bytes)
 {
     size_t size = 0;
@@ -65,9 +67,9 @@ static struct error *try_number(struct packing *packing, size_t per_class, struc
     return error;
 }
 
-/* Chooses the transform by some series, and tells the bytes of one.  At the same step one way may take
- * less bytes and the other have smaller errors; half the error is worth half a bit of each value, as
- * it is for fine steps. */
+/* Chooses with or without transform on a sample; *each: bytes per series.  At the same step one way
+ * may take fewer bytes and the other have smaller errors.  Half the squared error counts as half a
+ * bit per value, which is the exchange rate of fine steps. */
 static struct error *choose_transform(struct packing *packing, size_t per_class, double *each)
 {
     const double values = (double)dataset_series_size(packing->from);
@@ -93,7 +95,7 @@ static struct error *choose_transform(struct packing *packing, size_t per_class,
     return NULL;
 }
 
-/* The number of series with at most that many of each class. */
+/* The number of series that remain with at most per_class of each class. */
 static double series_of(const size_t *counts, size_t classes, size_t per_class)
 {
     size_t sum = 0;
@@ -103,7 +105,7 @@ static double series_of(const size_t *counts, size_t classes, size_t per_class)
     return (double)sum;
 }
 
-/* The largest number per class with at most that many series, at least 1. */
+/* The largest number per class, at least 1, with which at most `series` remain. */
 static size_t number_for(const size_t *counts, size_t classes, size_t most, double series)
 {
     size_t fits = 1, beyond = most + 1;
@@ -119,7 +121,8 @@ static size_t number_for(const size_t *counts, size_t classes, size_t most, doub
     return fits;
 }
 
-/* Tries numbers between `fits`, whose result is in *packed, and `beyond`, which is too many. */
+/* Searches for the largest number per class that fits: `fits` does, with its result in *packed;
+ * `beyond` is too many; each: estimate of the bytes per series. */
 static struct error *fill(struct packing *packing, const size_t *counts, size_t largest,
                           double each, struct dataset *packed)
 {

@@ -30,9 +30,9 @@ struct error *scale_apply(const struct scale *scale, struct dataset *dataset) MU
 /* x = x * deviation + mean, in place. */
 struct error *scale_undo(const struct scale *scale, struct dataset *dataset) MUST_CHECK;
 
-/* The same block by block: dataset_write scales series of `from` while it writes them, which stay as
- * they are.  The scaled dataset shares all else with `from`, which is what is to be freed.  Errors
- * begin with the name. */
+/* The same block by block: dataset_write scales series of `from` while it writes them, which stay
+ * as they are.  The scaled dataset shares all else with `from`, which is what is to be freed.
+ * Errors begin with the name. */
 struct scaling {
     const struct dataset *from;
     const struct scale *scale; /* NULL: each series by itself */

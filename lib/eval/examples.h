@@ -53,8 +53,8 @@ void examples_free(struct examples *examples);
 /* What the training functions take.  Points into the examples. */
 struct tensor_dataset examples_tensors(const struct examples *examples);
 
-/* Whether a network for `examples` can be run on `other`: the same channels and steps, no class that
- * `examples` does not have, and no class by another name. */
+/* Whether a network for `examples` can be run on `other`: the same channels and steps, no class
+ * that `examples` does not have, and no class by another name. */
 struct error *examples_match(const struct examples *examples,
                              const struct examples *other) MUST_CHECK;
 

@@ -1,5 +1,5 @@
-/* Teachers that label series together: the mean of their logits.  Each is a network of the engine or
- * a program that speaks the protocol of sc-teacher-command(7). */
+/* Teachers that label series together: the mean of their logits.  Each is a network of the engine
+ * or a program that speaks the protocol of sc-teacher-command(7). */
 #ifndef SC_EVAL_LABELLER_H
 #define SC_EVAL_LABELLER_H
 
@@ -19,14 +19,14 @@ struct labeller {
     struct cluster *cluster;      /* ranks that share views */
 };
 
-/* Reads the teachers, which must know as many classes as the dataset has.  The cluster of the source
- * shares the views; each rank labels the series itself. */
+/* Reads the teachers, which must know as many classes as the dataset has.  The cluster of the
+ * source shares the views; each rank labels the series itself. */
 struct error *labeller_read(const char *const *names, size_t count,
                             const struct feature_source *source, const struct dataset *dataset,
                             struct labeller *labeller) MUST_CHECK;
 
-/* Starts a program as one more teacher; it may take `patience` seconds for each answer.  It is ended
- * by labeller_free and by the first call that fails. */
+/* Starts a program as one more teacher; it may take `patience` seconds for each answer.  It is
+ * ended by labeller_free and by the first call that fails. */
 struct error *labeller_start_program(struct labeller *labeller, const char *command,
                                      double patience, const struct dataset *dataset) MUST_CHECK;
 
@@ -42,8 +42,8 @@ struct error *labeller_label(const struct labeller *labeller, const char *name,
                              struct dataset *dataset) MUST_CHECK;
 
 /* Logits (views, V) of the first views of a dataset.  They are made and labelled some at a time, so
- * that memory does not grow with their number; progress, if not NULL, is called after each part.  All
- * ranks get all logits. */
+ * that memory does not grow with their number; progress, if not NULL, is called after each part.
+ * All ranks get all logits. */
 struct error *labeller_views(const struct labeller *labeller, const char *name,
                              const struct dataset *dataset, const struct view_recipe *recipe,
                              size_t views, void (*progress)(size_t done), float *logits) MUST_CHECK;

@@ -20,8 +20,8 @@ struct student_options {
     size_t seeds;                  /* how many students */
     const struct backend *backend; /* where they run; NULL: the processor */
     struct cluster *cluster;       /* ranks that share the students; each gets all scores */
-    /* Called after each epoch of any student of this rank, from any thread, with the number of epochs finished
-     * by all students and the largest possible number. */
+    /* Called after each epoch of any student of this rank, from any thread, with the number of
+     * epochs finished by all students and the largest possible number. */
     void (*progress)(void *context, size_t done, size_t total);
     void *context;
 };
@@ -32,9 +32,9 @@ struct loss student_loss(bool soft, double temperature);
 
 /* The learning rate for a student of `count` series, by AdamW or SGD with momentum, that was best
  * on validation data (pipelines/DECISIONS.md).  Soft labels of many classes hardly differ from one
- * another and take larger steps; a few series take smaller ones, because the statistics of a
- * small batch vary.  Thousands of views are not overfitted, and larger steps learn more from them in
- * the same time. */
+ * another and take larger steps; a few series take smaller ones, because the statistics of a small
+ * batch vary.  Thousands of views are not overfitted, and larger steps learn more from them in the
+ * same time. */
 double student_rate(bool sgd, bool soft, bool views, size_t classes, size_t count);
 
 /* The network of a student for series of `length` steps: the default one where it fits, with fewer

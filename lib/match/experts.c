@@ -1,6 +1,6 @@
-/* Each expert is one task.  As many as there are threads in all ranks are trained at a time and then
- * written by rank 0 in order, so the file is the same for any number of threads and ranks and never
- * in memory as a whole. */
+/* Each expert is one task.  As many as there are threads in all ranks are trained at a time and
+ * then written by rank 0 in order, so the file is the same for any number of threads and ranks and
+ * never in memory as a whole. */
 #include "match/experts.h"
 
 #include <math.h>

@@ -35,8 +35,8 @@ struct expert_options {
     struct cluster
         *cluster; /* ranks that share the experts; rank 0 has the checkpoint and writes */
 
-    /* Called after every epoch of every expert of this rank, from any thread, with the epochs done by
-     * its experts, the total of all, and the loss of this one. */
+    /* Called after every epoch of every expert of this rank, from any thread, with the epochs done
+     * by its experts, the total of all, and the loss of this one. */
     void (*progress)(void *context, size_t done, size_t total, double loss);
     /* Called when the checkpoint ends in the middle of an expert, which is trained again. */
     void (*torn)(void *context, size_t expert);

@@ -30,7 +30,8 @@ void spectral_views_draw(struct spectral_views *views, struct random_stream *str
 /* x (rows, L) to out (SPECTRAL_VIEWS, rows, L). */
 void spectral_views_apply(const struct spectral_views *views, const float *x, float *out);
 
-/* The gradient of the series from that of all views, written: dout (SPECTRAL_VIEWS, rows, L) to dx. */
+/* The gradient of the series from that of all views, written: dout (SPECTRAL_VIEWS, rows, L) to
+ * dx. */
 void spectral_views_adjoint(const struct spectral_views *views, const float *dout, float *dx);
 
 #endif

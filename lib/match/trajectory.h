@@ -8,8 +8,8 @@
  *
  * condtsc (Liu et al., "Dataset condensation for time series classification via dual domain
  * matching", 2024) does so with two towers (model.h) on four views of the condensed series
- * (spectral_views.h), and adds the squared distance, mean over series and values, between their embeddings
- * at t_N and at e.  A step can be on some of the series only, to save time and memory.
+ * (spectral_views.h), and adds the squared distance, mean over series and values, between their
+ * embeddings at t_N and at e.  A step can be on some of the series only, to save time and memory.
  *
  * All N steps are differentiated exactly: with v = d/dt_N, for i = N-1..0
  *     dx -= a (d2L/dx dt) v,   da -= v . grad L(t_i),   v -= a (d2L/dt2) v

@@ -247,8 +247,8 @@ static double rate_at(const struct unroll *u, size_t age)
     return cosine_rate(u->options.rate, age, u->options.training);
 }
 
-/* L and grad L at these parameters: the logits go to u->logits, grad L to u->gradient.  for_tangents:
- * also what pass_tangent_backward needs, the gradients of the inputs. */
+/* L and grad L at these parameters: the logits go to u->logits, grad L to u->gradient.
+ * for_tangents: also what pass_tangent_backward needs, the gradients of the inputs. */
 static void differentiate(struct unroll *u, const struct unroll_condensed *condensed,
                           const float *parameters, struct dropout dropout, size_t age,
                           bool for_tangents)
@@ -308,7 +308,8 @@ void unroll_train(struct unroll *unroll, const struct unroll_condensed *condense
 /* ---- Loss ---- */
 
 /* The loss on real series, normalised by the statistics of the condensed ones, which u->pass
- * measures; its gradient with respect to the parameters, for fixed statistics, goes to u->adjoint. */
+ * measures; its gradient with respect to the parameters, for fixed statistics, goes to
+ * u->adjoint. */
 static double score(struct unroll *u, const struct unroll_condensed *condensed,
                     const struct unroll_batch *real, const float *parameters)
 {
@@ -442,7 +443,8 @@ static struct unroll_condensed place_gradient(const struct unroll *u,
 }
 
 /* One window of N steps.  With t the student's parameters, v its velocity, x the condensed series
- * (with features and soft labels), L the loss of training, m the momentum and a_i the learning rate:
+ * (with features and soft labels), L the loss of training, m the momentum and a_i the learning
+ * rate:
  *
  *     training    v = m v + grad L(t_i),   t_{i+1} = t_i - a_i v       for i = 0..N-1
  *     loss        cross-entropy of t_N on real series, normalised by the statistics of x

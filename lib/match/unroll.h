@@ -4,11 +4,11 @@
  * see shapelets: gradient descent with momentum, all condensed series in one batch, soft labels, a
  * cosine learning rate,
  *     v_{i+1} = m v_i + grad L(t_i),   t_{i+1} = t_i - a_i v_{i+1}
- * A window is a few steps of that training.  Its loss is the cross-entropy of the student at its end
- * on real series; the gradient of that loss with respect to the condensed series, their features
- * and their soft labels is computed exactly, through all steps of the window.  Windows start
- * anywhere in the training, so that no long training has to be differentiated (Feng, Vedantam and
- * Kempe, "Embarrassingly simple dataset distillation", 2023).
+ * A window is a few steps of that training.  Its loss is the cross-entropy of the student at its
+ * end on real series; the gradient of that loss with respect to the condensed series, their
+ * features and their soft labels is computed exactly, through all steps of the window.  Windows
+ * start anywhere in the training, so that no long training has to be differentiated (Feng, Vedantam
+ * and Kempe, "Embarrassingly simple dataset distillation", 2023).
  *
  * Real series are seen as a trained student sees them: with batch normalisation by the statistics
  * of the condensed series.  These depend on the condensed series as well, and the gradient includes

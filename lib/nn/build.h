@@ -2,7 +2,7 @@
  *
  * Each function adds one layer that reads some tensors, named by their numbers, and gives the
  * number of the tensor that it writes.  `module` is the name that PyTorch would give the layer's
- * weights. Layers run in the order in which they are added, so that a tensor is read only by later
+ * weights.  Layers run in the order in which they are added, so that a tensor is read only by later
  * ones; one that several layers read gets the sum of their gradients. */
 #ifndef SC_NN_BUILD_H
 #define SC_NN_BUILD_H

@@ -1,5 +1,5 @@
-/* Attention of every step to all steps, between the projections of nn.MultiheadAttention: reads
- * Q, K and V of all heads side by side and writes the outputs of the heads.  The formulas and the work
+/* Attention of every step to all steps, between the projections of nn.MultiheadAttention: reads Q,
+ * K and V of all heads side by side and writes the outputs of the heads.  The formulas and the work
  * are in the backend. */
 #include "nn/build.h"
 #include "nn/layer.h"

@@ -1,9 +1,14 @@
 /* Runs batches through the layers.
  *
- * A batch is cut into blocks, the unit that sums are kept for, and a block into chunks, the samples
- * that go together through as many layers as possible while they are in the second-level cache.  A
- * phase is a list of steps (layer, sums or apply) that is cut only where a layer needs something of
- * the whole batch first; between two cuts every block is one task. */
+ * A batch is cut into blocks, each with partial sums of its own, and a block into spans of at most a
+ * chunk, the samples that stay in the second-level cache while they go through many layers:
+ *
+ *     for each block, in parallel                                             run_segment
+ *         for each span of the block                                          run_block
+ *             for each step of the segment: sums or apply of a layer
+ *
+ * A segment is as many layers as can run before one must wait for sums over the whole batch.  A
+ * phase (forward, backward, and the tangents of both) is a list of segments: run_phase. */
 #include "nn/pass.h"
 
 #include <stdint.h>
@@ -43,7 +48,7 @@ static size_t block_samples(const struct pass *pass, size_t count)
 
 /* ---- Running ---- */
 
-/* Steps that run one after another on a chunk: the first of pass->steps. */
+/* Steps that run one after another on each span: the first `count` of pass->steps. */
 struct segment {
     struct pass *pass;
     bool clear; /* the partial gradients start here */
@@ -136,8 +141,8 @@ static void reduce_layer(struct pass *pass, const struct layer *layer, enum phas
     layer->type->phase[phase].reduce(pass, layer);
 }
 
-/* Adds the gradients of this rank's blocks to the sum of those before, as reduce_blocks does; that of
- * the first block is the sum already. */
+/* Adds the gradients of this rank's blocks to the sum of those before, as reduce_blocks does; that
+ * of the first block is the sum already. */
 static void add_own_blocks(void *context, void *sum, size_t from, size_t count)
 {
     const struct pass *pass = context;
@@ -179,6 +184,7 @@ static void share_results(const struct pass *pass, enum phase phase)
 
 /* ---- Phases ---- */
 
+/* layer.h says what the five functions of a layer do in a phase. */
 static void run_phase(struct pass *pass, enum phase phase)
 {
     bool adds = pass->backward.parameters || pass->network->always_adds;
@@ -197,7 +203,7 @@ static void run_phase(struct pass *pass, enum phase phase)
 
         if (table->reduce && layer->type->wants_sums(pass, layer, phase)) {
             add_step(&segment, table->sums, layer);
-            if (layer->type->waits(pass, layer, phase)) {
+            if (layer->type->waits(pass, layer, phase)) { /* its `apply` needs the whole batch */
                 run_segment(&segment);
                 reduce_layer(pass, layer, phase);
             }
@@ -211,6 +217,7 @@ static void run_phase(struct pass *pass, enum phase phase)
         const struct layer *layer = layer_at(pass, phase, i);
         const struct layer_phase *table = &layer->type->phase[phase];
 
+        /* Sums that `apply` does not wait for. */
         if (table->reduce && layer->type->wants_sums(pass, layer, phase) &&
             !layer->type->waits(pass, layer, phase))
             reduce_layer(pass, layer, phase);

@@ -30,10 +30,11 @@ struct error *pass_new(const struct network *network, size_t most_samples, unsig
 void pass_free(struct pass *pass);
 
 /* From now on the ranks of the cluster share the blocks of every batch: each runs the layers on its
- * blocks, and they exchange the sums of batch normalisation, the logits and the gradients, which all
- * ranks then have with the bytes of one process.  All must call the same functions of the same passes.
- * Callers ask for errors of messages now and then (cluster_check).  No effect on devices that
- * take a batch as a whole and on networks with layers that do (mlp): each rank computes all. */
+ * blocks, and they exchange the sums of batch normalisation, the logits and the gradients, which
+ * all ranks then have with the bytes of one process.  All must call the same functions of the same
+ * passes.  Callers ask for errors of messages now and then (cluster_check).  No effect on devices
+ * that take a batch as a whole and on networks with layers that do (mlp): each rank computes
+ * all. */
 void pass_share(struct pass *pass, struct cluster *cluster);
 
 /* The network, the largest batch, and the bytes that it holds. */

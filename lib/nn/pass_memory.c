@@ -1,5 +1,5 @@
-/* The memory of a pass: where the values, gradients and tangents of all tensors are, and what the layers
- * keep.  Everything is laid out twice, first to measure and then to give it its place. */
+/* The memory of a pass: where the values, gradients and tangents of all tensors are, and what the
+ * layers keep.  Everything is laid out twice, first to measure and then to give it its place. */
 #include "nn/pass.h"
 
 #include <stdint.h>

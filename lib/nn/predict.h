@@ -9,8 +9,8 @@
 #include "nn/loss.h"
 #include "nn/pass.h"
 
-/* Series and what belongs to them, as PyTorch's TensorDataset: arrays in host memory that the caller
- * owns. */
+/* Series and what belongs to them, as PyTorch's TensorDataset: arrays in host memory that the
+ * caller owns. */
 struct tensor_dataset {
     size_t count;
     const float *x;        /* (N, C, L) */

@@ -90,20 +90,20 @@ struct training {
     struct tensor_dataset view, validation_view; /* the same, as the backend sees them */
     struct pass *pass;
     struct optimiser optimiser;
-    /* An epoch, on the host and on the device: the order of the series; the losses of the batches,
-     * then whether any value is infinite. */
+    /* One epoch, on the host and on the device: the order of the series; losses[batches] of the
+     * batches, then one more number that is not 0 if any value is infinite. */
     size_t batches;
     size_t *order, *device_order;
     double *losses, *device_losses;
-    size_t *batch_index; /* of the batch that is due, */
-    size_t *step_index;  /* and of the step, over all epochs: which values dropout drops */
+    size_t *batch_index; /* on the device: the next batch of the epoch */
+    size_t *step_index;  /* on the device: the next step, counted over all epochs, for dropout */
     /* One batch. */
     float *x, *features, *targets, *dlogits, *gradient;
     int32_t *labels;
-    float *parameters, *buffers; /* of this step */
+    float *parameters, *buffers; /* as of the last step */
     float *best_parameters, *best_buffers;
     struct dropout dropout;
-    struct repeated step; /* on a batch of full size */
+    struct repeated step; /* full_step: on a GPU recorded once and replayed */
     struct train_checkpoint state;
 };
 
@@ -290,7 +290,7 @@ static void train_step(struct training *t, size_t count)
                                                      .parameters = t->parameters,
                                                      .buffers = t->buffers,
                                                      .training = true,
-                                                     .momentum = 0.1f,
+                                                     .momentum = 0.1f, /* of running statistics */
                                                      .dropout = t->dropout});
     backend->loss(&t->options->loss, count, a->classes, logits, &targets, t->dlogits, NULL,
                   t->device_losses, index);
@@ -327,7 +327,8 @@ static void plan_epoch(struct training *t, size_t epoch, double rate)
     t->backend->zero(t->device_losses, (t->batches + 1) * sizeof *t->device_losses);
 }
 
-/* The losses do not show yet whether the last step diverged. */
+/* Looks for infinite values: the losses of the epoch do not show yet whether the last step
+ * diverged. */
 static void check_values(const struct training *t)
 {
     const struct network *network = t->network;

@@ -21,8 +21,8 @@ extern const char figure_dark[], figure_grey[];
 /* Widens low..high to hold the values. */
 void figure_widen(const float *values, size_t count, double *low, double *high);
 
-/* How long an axis must be at least for one value, or for values that differ by rounding alone; 0 for
- * others. */
+/* How long an axis must be at least for one value, or for values that differ by rounding alone; 0
+ * for others. */
 double figure_least_extent(double low, double high);
 
 /* Room above and below; something to show even when all values are the same. */

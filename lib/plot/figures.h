@@ -26,9 +26,9 @@ struct figure_options {
 struct figure_options figure_defaults(void);
 
 /* One row for each class, its first series side by side; all rows of a channel have the same scale,
- * which a few outliers do not stretch.  Behind the series, thin and grey, series of the same class of
- * `real`, spread over all of them; on them, in colour, the best matches of the class's shapelets of
- * `pool`.  Either may be NULL.  Series with soft labels are called condensed. */
+ * which a few outliers do not stretch.  Behind the series, thin and grey, series of the same class
+ * of `real`, spread over all of them; on them, in colour, the best matches of the class's shapelets
+ * of `pool`.  Either may be NULL.  Series with soft labels are called condensed. */
 struct error *figure_dataset(FILE *stream, const struct dataset *dataset,
                              const struct dataset *real, const struct shapelet_pool *pool,
                              const struct figure_options *options) MUST_CHECK;

@@ -142,7 +142,8 @@ static void put_panels(FILE *stream, const struct canvas *canvas, double low, do
     }
 }
 
-/* How many panels of a readable width fit next to each other; *width is made large enough for one. */
+/* How many panels of a readable width fit next to each other; *width is made large enough for
+ * one. */
 static size_t fit_panels(size_t columns, size_t *width)
 {
     *width = *width < MARGIN + LEAST_WIDTH ? MARGIN + LEAST_WIDTH : *width;

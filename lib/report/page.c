@@ -1,5 +1,5 @@
-/* Sections follow each other as a reader asks: how much smaller, how good, what came in, what came out,
- * what was found on the way, how to use it, where it came from. */
+/* Sections follow each other as a reader asks: how much smaller, how good, what came in, what came
+ * out, what was found on the way, how to use it, where it came from. */
 #include "report/page.h"
 
 #include <math.h>

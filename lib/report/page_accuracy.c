@@ -1,5 +1,5 @@
-/* The sections of a report that show how good the result is: accuracy, confusion, and where the series
- * lie among the real ones. */
+/* The sections of a report that show how good the result is: accuracy, confusion, and where the
+ * series lie among the real ones. */
 #include "report/page_internal.h"
 
 #include <math.h>

@@ -32,8 +32,8 @@ static bool column_range(const double *values, size_t rows, double *last, struct
     return low <= high;
 }
 
-/* The numbers at the ends of the horizontal axis, if the rows are evenly spaced on it: then the page's
- * script can name the one under the cursor. */
+/* The numbers at the ends of the horizontal axis, if the rows are evenly spaced on it: then the
+ * page's script can name the one under the cursor. */
 static void write_axis(FILE *stream, const struct table *table)
 {
     const double first = table->values[0], last = table->values[table->rows - 1];

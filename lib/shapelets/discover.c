@@ -381,10 +381,10 @@ static void search_free(struct search *search)
 
 /* ---- Ranks ----
  *
- * Each searches the candidates of some series.  After a round of 8 series each, then of 16, 32 and so
- * on, the lists of all are merged: those of one rank alone would fill up later, and fewer candidates
- * be dropped early.  A merged list holds the best of all series that were searched, so that the last
- * is the list that one process would have made. */
+ * Each searches the candidates of some series.  After a round of 8 series each, then of 16, 32 and
+ * so on, the lists of all are merged: those of one rank alone would fill up later, and fewer
+ * candidates be dropped early.  A merged list holds the best of all series that were searched, so
+ * that the last is the list that one process would have made. */
 
 /* All lists: how many candidates each has, then room for `capacity` of each. */
 static struct scored_candidate *packed_list(const struct search *search, void *packed, size_t list)

@@ -51,7 +51,7 @@ struct quality_range {
 };
 
 struct quality_split {
-    float quality;   /* not negative */
+    float quality;   /* finite, not negative; 0 if all distances are equal */
     float threshold; /* series up to this distance are on the near side: halfway between two */
     float gap;       /* between those two distances */
 };
@@ -70,9 +70,9 @@ void quality_scratch_free(struct quality_scratch *scratch);
 /* Upper bounds from the distances that are known so far, with which a search drops candidates
  * before they are measured to the end. */
 struct quality_bounds {
-    /* Whether some split could reach the quality (true if that is not certain) when the distances of
-     * unknown[class] series are not in the histogram, which may be anywhere; unknown may be NULL:
-     * none.  *likely is a bin to look at first and becomes the most promising one. */
+    /* Whether some split could reach the quality (true if that is not certain) when the distances
+     * of unknown[class] series are not in the histogram, which may be anywhere; unknown may be
+     * NULL: none.  *likely is a bin to look at first and becomes the most promising one. */
     bool (*can_reach)(const struct labelling *labelling, const struct quality_bins *bins,
                       const size_t *unknown, double quality, uint8_t *likely);
     /* The same when all distances are known; if so, sets range->first and last so that every split

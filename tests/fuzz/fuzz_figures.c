@@ -1,5 +1,5 @@
-/* Figures and reports of tables, scores and logs of commands: whatever is in them can be drawn or is
- * refused, and reaches a terminal as printable characters. */
+/* Figures and reports of tables, scores and logs of commands: whatever is in them can be drawn or
+ * is refused, and reaches a terminal as printable characters. */
 #include "fuzz.h"
 
 #include "formats/scores.h"

@@ -177,6 +177,22 @@ sc_strans() {
     keep full-raw out.npy
 }
 
+# The bytes of a compressed stream depend on liblzma, so that its values are compared.
+sc_quantise() {
+    cases "--bits 8 many.npy" "--bits 4 train.npy"
+    for options in "--step 0.1 many.npy" "--step 0.5 train.npy" "--step 0.002 train.npy"; do
+        # shellcheck disable=SC2086 # several options
+        sc-quantise -q $options | sc-prune -q --ratio 0 -o out.npy
+        keep "$(echo "$options" | tr -d ' ')" out.npy
+    done
+}
+sc_views() {
+    sc-views -q -t any.tch -m 50 train.npy | sc-expand -q -o out.npy
+    keep any out.npy
+    sc-select -q --spc 3 many.npy | sc-views -q --augment -m 30 --seed 4 | sc-expand -q -o out.npy
+    keep augment out.npy
+}
+
 # compare: every digest of the program is the one on record.
 compare() {
     grep "^$program/" "$level.digests" >new
@@ -187,7 +203,7 @@ compare() {
 levels=generic
 ! grep -q '\bavx2\b.*\bfma\b\|\bfma\b.*\bavx2\b' /proc/cpuinfo || levels='generic avx2'
 programs='sc-teacher sc-synth sc-experts sc-match sc-eval sc-select sc-strans
-          sc-shapelets sc-balance sc-prune sc-split sc-scale sc-gen sc-plot'
+          sc-shapelets sc-balance sc-prune sc-split sc-scale sc-gen sc-plot sc-quantise sc-views'
 for level in $levels; do
     export SHAPECOND_CPU="$level"
     mkdir "$level"

@@ -521,7 +521,7 @@ test_that 'a teacher of the user that does not fit is refused before the work' '
     refute grep "^+" .stderr
     fails 1 "sees shapelets" shapecond train.npy --teacher again/teacher.tch -o none
     fails 2 "exclude each other" shapecond train.npy --teacher mine.tch --teacher-command cat -o none
-    fails 2 "network is the teacher" shapecond train.npy --teacher mine.tch --network cnn -o none
+    fails 2 "network describes the teacher to train" shapecond train.npy --teacher mine.tch --network cnn -o none
     fails 1 "teacher command: exited with status 1" shapecond train.npy --teacher-command false --spc 1 -o none
     test ! -e none
 '

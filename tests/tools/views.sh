@@ -178,6 +178,8 @@ test_that 'compressed series: as many as fit, with views of what is stored' '
     flip damaged.npy 200
     fails 1 "damaged.npy: damaged series" sc-prune damaged.npy
     fails 2 "bytes needs --step" sc-quantise --bytes 40k train.npy
+    fails 2 "must be above 0" sc-quantise --step 0 train.npy
+    fails 2 "exclude each other" sc-quantise --bits 8 --step 0.1 train.npy
     fails 1 "one series of each class takes more than 50 bytes" sc-quantise --step 0.1 --bytes 50 train.npy
 '
 test_that 'views survive sc-scale, and programs that drop them say so' '

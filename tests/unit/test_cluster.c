@@ -1,7 +1,7 @@
 /* The operations of a cluster, and its failures, with ranks that are processes of this machine.
  *
- * Each run happens in a child of the test, which becomes rank 0 and forks the others; what they find
- * is in shared memory. */
+ * Each run happens in a child of the test, which becomes rank 0 and forks the others; what they
+ * find is in shared memory. */
 #include "support/check.h"
 
 #include <signal.h>

@@ -26,16 +26,6 @@ static void make_dataset(struct dataset *dataset)
     dataset->notes = strdup("sc-test 1.0");
 }
 
-static char *to_bytes(const struct dataset *dataset, size_t *size)
-{
-    char *bytes;
-    FILE *stream = open_memstream(&bytes, size);
-
-    assert_ok(dataset_write(stream, dataset));
-    fclose(stream);
-    return bytes;
-}
-
 static void assert_same(const struct dataset *a, const struct dataset *b)
 {
     assert_int_equal(a->count, b->count);
@@ -60,7 +50,7 @@ static void what_was_written_is_read_back(void **state)
 
     (void)state;
     make_dataset(&written);
-    bytes = to_bytes(&written, &size);
+    bytes = dataset_bytes(&written, &size);
     assert_ok(dataset_read_memory(bytes, size, DATASET_LABELLED, &back));
     assert_same(&written, &back);
     digest_start(&digest);
@@ -117,8 +107,8 @@ static void picked_series_are_written_as_taken_ones_are(void **state)
     assert_ok(dataset_take(&all, indices, 4, &taken));
     assert_ok(dataset_pick(&all, indices, 4, &picked));
     assert_null(picked.x);
-    taken_bytes = to_bytes(&taken, &taken_size);
-    picked_bytes = to_bytes(&picked, &picked_size);
+    taken_bytes = dataset_bytes(&taken, &taken_size);
+    picked_bytes = dataset_bytes(&picked, &picked_size);
     assert_int_equal(taken_size, picked_size);
     assert_memory_equal(taken_bytes, picked_bytes, taken_size);
     free(taken_bytes);
@@ -147,7 +137,7 @@ static void series_are_made_block_by_block_while_they_are_written(void **state)
 
     (void)state;
     assert_ok(dataset_new_made(2500, 10, 100, 3, count_up, &calls, &made));
-    bytes = to_bytes(&made, &size);
+    bytes = dataset_bytes(&made, &size);
     assert_int_equal(calls, 3);
     assert_ok(dataset_read_memory(bytes, size, DATASET_LABELLED, &read));
     for (size_t i = 0; i < 2500 * 1000; i += 333)
@@ -331,14 +321,14 @@ static void a_value_that_is_no_number_is_named(void **state)
     (void)state;
     make_dataset(&dataset);
     dataset_series(&dataset, 2, 1)[3] = NAN;
-    bytes = to_bytes(&dataset, &size);
+    bytes = dataset_bytes(&dataset, &size);
     assert_fails("series 2, channel 1, step 3: NaN", dataset_read_memory(bytes, size, 0, &back));
     assert_ok(dataset_read_memory(bytes, size, DATASET_ALLOW_NAN, &back));
     dataset_free(&back);
     free(bytes);
     dataset_series(&dataset, 2, 1)[3] = 0;
     dataset.soft[5] = INFINITY;
-    bytes = to_bytes(&dataset, &size);
+    bytes = dataset_bytes(&dataset, &size);
     assert_fails("soft labels hold", dataset_read_memory(bytes, size, 0, &back));
     free(bytes);
     dataset_free(&dataset);
@@ -353,7 +343,7 @@ static void a_file_cut_anywhere_is_an_error(void **state)
 
     (void)state;
     make_dataset(&dataset);
-    bytes = to_bytes(&dataset, &size);
+    bytes = dataset_bytes(&dataset, &size);
     for (size_t cut = 0; cut < size; cut++) {
         char *part = malloc(cut + 1);
         struct error *error;

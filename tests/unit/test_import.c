@@ -744,7 +744,8 @@ static void names_of_npy_classes_must_be_as_many_as_the_labels_say(void **state)
 
 /* ---- NPZ ---- */
 
-/* Writes an NPZ file with arrays of those names, a NULL after the last; array i is (1, 2), i and 5. */
+/* Writes an NPZ file with arrays of those names, a NULL after the last; array i is (1, 2), i and
+ * 5. */
 static void write_npz(const char *path, const char *const *names)
 {
     int failed;

@@ -29,16 +29,6 @@ static void make_dataset(size_t length, struct dataset *dataset)
     }
 }
 
-static char *to_bytes(const struct dataset *dataset, size_t *size)
-{
-    char *bytes;
-    FILE *stream = open_memstream(&bytes, size);
-
-    assert_ok(dataset_write(stream, dataset));
-    fclose(stream);
-    return bytes;
-}
-
 static double deviation(const struct dataset *dataset, size_t channel)
 {
     double sum = 0, squares = 0, count = (double)(dataset->count * dataset->length);
@@ -53,8 +43,8 @@ static double deviation(const struct dataset *dataset, size_t channel)
     return sqrt(squares / count - sum / count * (sum / count));
 }
 
-/* Rounding the values themselves is off by half a step; the wavelet is nearly orthogonal, so that the
- * mean square is about that of the rounded coefficients. */
+/* Rounding the values themselves is off by half a step; the wavelet is nearly orthogonal, so that
+ * the mean square is about that of the rounded coefficients. */
 static void errors_are_those_of_the_step(void **state)
 {
     static const size_t lengths[] = {1, 2, 7, 8, 9, 31, 64, 131};
@@ -94,13 +84,13 @@ static void files_hold_the_same_values_and_can_be_written_again(void **state)
 
             make_dataset(100, &packed);
             assert_ok(dataset_pack(&packed, fine ? 0.001 : 0.5, transform, NULL));
-            bytes = to_bytes(&packed, &size);
+            bytes = dataset_bytes(&packed, &size);
             assert_true(size < 4 * COUNT * CHANNELS * 100);
             assert_ok(dataset_read_memory(bytes, size, DATASET_LABELLED | DATASET_VIEWS, &read));
             assert_int_equal(read.count, COUNT);
             assert_memory_equal(read.x, packed.x, sizeof(float) * COUNT * CHANNELS * 100);
             assert_memory_equal(read.y, packed.y, sizeof(int32_t) * COUNT);
-            second = to_bytes(&read, &again);
+            second = dataset_bytes(&read, &again);
             assert_int_equal(again, size);
             assert_memory_equal(second, bytes, size);
             dataset_free(&read);
@@ -140,8 +130,8 @@ static void scaling_moves_levels_and_keeps_codes(void **state)
     dataset_free(&scaled);
 }
 
-/* Every byte of the file in turn is another one: an error, or a dataset, but no crash; the compressed
- * bytes have a checksum. */
+/* Every byte of the file in turn is another one: an error, or a dataset, but no crash; the
+ * compressed bytes have a checksum. */
 static void damage_is_noticed(void **state)
 {
     struct dataset packed, read;
@@ -151,7 +141,7 @@ static void damage_is_noticed(void **state)
     (void)state;
     make_dataset(20, &packed);
     assert_ok(dataset_pack(&packed, 0.25, true, NULL));
-    bytes = to_bytes(&packed, &size);
+    bytes = dataset_bytes(&packed, &size);
     for (size_t i = 0; i < size; i++) {
         struct error *error;
 

@@ -25,16 +25,6 @@ static void make_dataset(struct dataset *dataset)
         dataset->y[i] = (int32_t)i;
 }
 
-static char *to_bytes(const struct dataset *dataset, size_t *size)
-{
-    char *bytes;
-    FILE *stream = open_memstream(&bytes, size);
-
-    assert_ok(dataset_write(stream, dataset));
-    fclose(stream);
-    return bytes;
-}
-
 static void values_are_within_half_a_step_of_their_channel(void **state)
 {
     static const unsigned bits[] = {8, 4};
@@ -78,12 +68,12 @@ static void files_hold_the_same_values_and_are_written_alike_again(void **state)
 
         make_dataset(&dataset);
         assert_ok(dataset_quantise(&dataset, bits[b]));
-        bytes = to_bytes(&dataset, &size);
+        bytes = dataset_bytes(&dataset, &size);
         assert_ok(dataset_read_memory(bytes, size, DATASET_LABELLED | DATASET_VIEWS, &back));
         assert_int_equal(back.length, LENGTH);
         assert_int_equal(back.levels.bits, bits[b]);
         assert_memory_equal(back.x, dataset.x, COUNT * CHANNELS * LENGTH * sizeof *back.x);
-        again = to_bytes(&back, &again_size);
+        again = dataset_bytes(&back, &again_size);
         assert_int_equal(size, again_size);
         assert_memory_equal(bytes, again, size);
         dataset_free(&back);
@@ -116,7 +106,7 @@ static void files_of_the_largest_values_are_read_again(void **state)
             dataset.x[row * LENGTH + 1] = FLT_MAX;
         }
         assert_ok(dataset_quantise(&dataset, bits[b]));
-        bytes = to_bytes(&dataset, &size);
+        bytes = dataset_bytes(&dataset, &size);
         assert_ok(dataset_read_memory(bytes, size, 0, &again));
         assert_memory_equal(again.x, dataset.x, COUNT * CHANNELS * LENGTH * sizeof *again.x);
         assert_true(again.x[2 * LENGTH] == -FLT_MAX && again.x[2 * LENGTH + 1] > 3.4e38f);
@@ -146,8 +136,8 @@ static void scaling_moves_the_levels_and_keeps_the_codes(void **state)
 
         assert_true(fabs((double)scaled.x[i] - expected) <= 1e-6 * (1 + fabs(expected)));
     }
-    bytes = to_bytes(&dataset, &size);
-    moved = to_bytes(&scaled, &scaled_size);
+    bytes = dataset_bytes(&dataset, &size);
+    moved = dataset_bytes(&scaled, &scaled_size);
     assert_memory_equal(bytes, moved, 128 + COUNT * CHANNELS * 4); /* header and codes */
     assert_int_not_equal(memcmp(bytes, moved, size), 0);
     assert_ok(scale_undo(&scale, &scaled));
@@ -192,7 +182,7 @@ static void damage_is_refused(void **state)
     (void)state;
     make_dataset(&dataset);
     assert_ok(dataset_quantise(&dataset, 4));
-    bytes = to_bytes(&dataset, &size);
+    bytes = dataset_bytes(&dataset, &size);
     assert_fails("damaged levels: series 0, channel 1",
                  with_number(bytes, size, levels + 4 * 7, &negative, 4));
     assert_fails("damaged levels: series 2, channel 1",

@@ -184,16 +184,6 @@ static void stored_logits_are_within_half_a_step(void **state)
 
 /* ---- Files ---- */
 
-static char *to_bytes(const struct dataset *dataset, size_t *size)
-{
-    char *bytes;
-    FILE *stream = open_memstream(&bytes, size);
-
-    assert_ok(dataset_write(stream, dataset));
-    fclose(stream);
-    return bytes;
-}
-
 static void views_are_read_back_and_damage_is_noticed(void **state)
 {
     struct view_recipe recipe = view_recipe_default();
@@ -204,11 +194,11 @@ static void views_are_read_back_and_damage_is_noticed(void **state)
 
     (void)state;
     make_dataset(&dataset, 6, 1, 8);
-    free(to_bytes(&dataset, &before));
+    free(dataset_bytes(&dataset, &before));
     for (size_t i = 0; i < 60; i++)
         logits[i] = 9 * cosf((float)i);
     assert_ok(view_label(&dataset, &recipe, 20, logits, 8, 48));
-    bytes = to_bytes(&dataset, &size);
+    bytes = dataset_bytes(&dataset, &size);
     assert_ok(dataset_read_memory(bytes, size, DATASET_LABELLED | DATASET_VIEWS, &back));
     assert_int_equal(back.views.count, 20);
     assert_memory_equal(&back.views.recipe, &recipe, sizeof recipe);
@@ -257,7 +247,8 @@ static void soft_labels_are_stored_as_those_of_views(void **state)
         logits[i] = 9 * cosf((float)i);
     assert_ok(dataset_set_soft(&dataset, soft));
     assert_ok(view_label(&dataset, &recipe, 4, logits, 4, 20));
-    /* Rounded at once, to what the file will hold: the largest is 0, the others within half a step. */
+    /* Rounded at once, to what the file will hold: the largest is 0, the others within half a
+     * step. */
     for (size_t i = 0; i < 6; i++) {
         float most = fmaxf(soft[3 * i], fmaxf(soft[3 * i + 1], soft[3 * i + 2]));
 
@@ -265,7 +256,7 @@ static void soft_labels_are_stored_as_those_of_views(void **state)
             assert_true(fabs((double)(soft[3 * i + v] - most - dataset.soft[3 * i + v])) <=
                         0.501 * dataset.views.step);
     }
-    bytes = to_bytes(&dataset, &size);
+    bytes = dataset_bytes(&dataset, &size);
     assert_ok(dataset_read_memory(bytes, size, DATASET_LABELLED | DATASET_VIEWS, &back));
     assert_int_equal(back.views.count, 4);
     assert_memory_equal(back.soft, dataset.soft, sizeof soft);
@@ -275,14 +266,14 @@ static void soft_labels_are_stored_as_those_of_views(void **state)
     free(bytes);
     for (size_t i = 0; i < 6; i++)
         dataset.y[i] = dataset.y[i] == 2 ? 0 : dataset.y[i];
-    bytes = to_bytes(&dataset, &size);
+    bytes = dataset_bytes(&dataset, &size);
     assert_ok(dataset_read_memory(bytes, size, DATASET_LABELLED | DATASET_VIEWS, &back));
     assert_int_equal(back.classes, 3);
     assert_memory_equal(back.soft, dataset.soft, sizeof soft);
     dataset_free(&back);
     free(bytes);
     dataset.y[2] = 2;
-    bytes = to_bytes(&dataset, &size);
+    bytes = dataset_bytes(&dataset, &size);
     /* Soft labels as floats besides. */
     dataset.views.count = 0;
     stream = open_memstream(&both, &with_floats);
@@ -313,16 +304,16 @@ static void views_of_other_series_are_refused(void **state)
 
     (void)state;
     make_dataset(&dataset, 6, 1, 8);
-    free(to_bytes(&dataset, &before));
+    free(dataset_bytes(&dataset, &before));
     assert_ok(view_label(&dataset, &recipe, 20, logits, 8, 48));
-    bytes = to_bytes(&dataset, &size);
+    bytes = dataset_bytes(&dataset, &size);
     /* The second number of the recipe is that of the series. */
     memcpy(bytes + before + array_size(bytes + before, 8), &seven, 8);
     assert_fails("views of 7 series, but there are 6",
                  dataset_read_memory(bytes, size, DATASET_LABELLED | DATASET_VIEWS, &back));
     free(bytes);
     /* The series and the views, and nothing between them. */
-    bytes = to_bytes(&dataset, &size);
+    bytes = dataset_bytes(&dataset, &size);
     series = array_size(bytes, 6 * 8 * sizeof(float));
     memmove(bytes + series, bytes + before, size - before);
     assert_fails("views without labels",

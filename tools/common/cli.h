@@ -32,7 +32,7 @@ enum cli_type {
     CLI_FILE, /* const char *: a path to read, which provenance leaves out (the digest says more) */
     CLI_OUTPUT, /* const char *: a path to write */
     CLI_FOLDER, /* const char * */
-    CLI_CHOICE, /* int: index into choices */
+    CLI_CHOICE, /* int: index into choices; a default of -1 is not shown */
     CLI_TEXTS,  /* struct cli_texts: may be given more than once */
 };
 
@@ -101,8 +101,9 @@ void cli_warn(const char *format, ...) __attribute__((format(printf, 1, 2)));
 /* The first file argument, or "-". */
 const char *cli_input(const struct cli_common *common);
 
-/* This process is a rank of several (cluster_option.h).  Errors name rank and host, and go to `fail`
- * before the process exits.  Ranks other than 0 print nothing, and their outputs go to /dev/null. */
+/* This process is a rank of several (cluster_option.h).  Errors name rank and host, and go to
+ * `fail` before the process exits.  Ranks other than 0 print nothing, and their outputs go to
+ * /dev/null. */
 void cli_join(size_t rank, const char *host, void (*fail)(const char *message));
 /* A message about another rank, even with --quiet and of any rank. */
 void cli_say_of_cluster(const char *text);

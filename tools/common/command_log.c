@@ -288,8 +288,8 @@ static void drop_lines(struct command_log *log, const char *key, const char *out
     log->count = kept;
 }
 
-/* Seconds, the bytes if they are not negative, then the words with a space between: to be read, not to
- * be run. */
+/* Seconds, the bytes if they are not negative, then the words with a space between: to be read, not
+ * to be run. */
 static char *describe(const char *const *words, double seconds, double bytes)
 {
     struct memory_stream text;

@@ -63,7 +63,8 @@ static void default_text(const struct cli_option *option, const void *options, c
             snprintf(text, size, " [%g]", *(const double *)member);
         break;
     case CLI_CHOICE:
-        snprintf(text, size, " [%s]", option->choices[*(const int *)member]);
+        if (*(const int *)member >= 0)
+            snprintf(text, size, " [%s]", option->choices[*(const int *)member]);
         break;
     case CLI_TEXT:
         if (*(const char *const *)member)

@@ -2,8 +2,8 @@
  *
  *     sc-teacher [########            ] 40 %  epoch 41 of 100, loss 0.213  0:12 left
  *
- * The environment variable SHAPECOND_STAGE ("3/12 200"), which shapecond sets, says which of several
- * stages this is and how many seconds those after it will take:
+ * The environment variable SHAPECOND_STAGE ("3/12 200"), which shapecond sets, says which of
+ * several stages this is and how many seconds those after it will take:
  *
  *     3/12 sc-teacher [########            ] 40 %  epoch 41 of 100  0:12 of ~3:32 left
  *

@@ -28,12 +28,12 @@ struct facts {
     bool by_group;            /* they are held out by groups */
 };
 
-/* Ways to divide --bytes among series and views: so many series per class in few bits, or as many
- * compressed ones as fit into so many bytes. */
-enum { BUDGETS = 5, USUAL_BUDGET = 2 }; /* which is taken where nothing is held out to try them */
+/* A way to divide --bytes between series and views.  Series are per_class of each class in few
+ * bits, or as many compressed ones as fit into `bytes`. */
+enum { BUDGETS = 5, USUAL_BUDGET = 2 }; /* the one without held-out series to try them on */
 struct budget {
     size_t per_class, views, bits;
-    double step, bytes; /* of sc-quantise; a step of 0: not compressed */
+    double step, bytes; /* options of sc-quantise; step 0: few bits, not compressed */
 };
 
 /* Accuracy on the held-out series, in %. */
@@ -51,7 +51,7 @@ struct job {
     int students;
     size_t steps, refine;
     bool unscored, force;
-    size_t bits; /* 0: not said */
+    size_t bits; /* 0: not given */
     int device;
     const char *network, *teacher, *command;
     const char *validate, *test, *keep, *report, *label, *labels, *import;
@@ -60,7 +60,7 @@ struct job {
     const char *data; /* the dataset itself, also of a file that is imported */
     struct facts facts;
     const char *pooled; /* the network of a second teacher, which pools over time, or NULL: none */
-    double size;        /* of the result, by --bytes or because nothing was said; 0: by --spc */
+    double size;        /* of the result, by --bytes or default; 0: by --spc */
     struct budget budget;           /* what the result is made of */
     struct budget budgets[BUDGETS]; /* that are tried */
     enum export_format format;      /* of the result, by its name; EXPORT_NONE: a dataset file */
@@ -103,7 +103,7 @@ const char *fitting_network(const struct facts *facts);
 
 /* ---- size.c ---- */
 
-/* Takes the bytes of ten float32 series per class where neither --spc nor --bytes is said. */
+/* The size of the result: --bytes, or by default that of ten float32 series per class. */
 void plan_size(struct job *job);
 
 /* Fills in the budgets. */
@@ -112,10 +112,10 @@ void plan_bytes(struct job *job);
 /* Bytes of the series and views of the result, at most. */
 double budget_bytes(const struct job *job);
 
-/* The share of the training series that takes so many bytes, stored as float32. */
+/* The share of the training series that takes this many bytes, stored as float32. */
 double random_share(const struct job *job, double bytes);
 
-/* --spc that was not said, and whether there are that many real series of each class. */
+/* The default of --spc; check_enough: whether each class has that many real series. */
 void plan_series(struct job *job);
 void check_enough(const struct job *job);
 void check_smaller(const struct job *job);

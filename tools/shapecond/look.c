@@ -1,3 +1,4 @@
+/* Reads the data once and rejects early what a later stage would reject (job.h). */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -9,7 +10,7 @@
 #include "eval/student.h"
 #include "shapecond/job.h"
 
-/* ---- Own data ---- */
+/* ---- Import ---- */
 
 bool needs_import(const struct job *job)
 {
@@ -34,7 +35,7 @@ bool needs_import(const struct job *job)
 
 enum { IMPORT_WORDS = 64 };
 
-/* Not what would end sc-import early or write elsewhere. */
+/* Options that would end sc-import early or write elsewhere are not passed on. */
 static bool may_be_passed_on(const char *word)
 {
     static const char *const own[] = {"-o", "--output", "--help", "--version", "--complete"};
@@ -79,7 +80,7 @@ void import_data(struct job *job)
     job->data = data;
 }
 
-/* ---- What the stages would reject in the middle of the work ---- */
+/* ---- Checks ---- */
 
 static void check_classes(const struct examples *examples)
 {
@@ -254,8 +255,8 @@ const char *fitting_network(const struct facts *facts)
 
 /* ---- Places ---- */
 
-/* A place where nothing can be written is known at once, not after the work.  Pipes and devices are
- * not tried: a reader would take it for the end. */
+/* Fails now, not after the work, where nothing can be written.  Pipes and devices are not tried: a
+ * reader would take closing them for the end. */
 static void check_output(const char *path)
 {
     struct stat status;
@@ -269,8 +270,8 @@ static void check_output(const char *path)
     output_abort(&output);
 }
 
-/* Where the pool goes: next to the output, with the ending .slp.  Without it, students cannot be
- * trained as they are meant to.  NULL if the output is a pipe or a device. */
+/* Where the pool goes, which students need: next to the output, with the ending .slp.  NULL if the
+ * output is a pipe or a device. */
 static char *pool_beside(const char *output)
 {
     struct stat status;
@@ -292,7 +293,7 @@ static void claim_stage(const char *folder, const char *name)
 
     if (asprintf(&path, "%s/%s", folder, name) < 0)
         cli_check(error_memory("a file name"));
-    claims_add("keep", path, true); /* which stays in use */
+    claims_add("keep", path, true); /* claims keep the path: not freed */
 }
 
 /* The files of the stages must not replace those that the user names. */

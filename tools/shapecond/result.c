@@ -1,3 +1,5 @@
+/* The result in the format of its name, how good it is, and what to do with it (job.h). */
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -23,8 +25,8 @@ static bool is_file(const char *path)
     return stat(path, &status) == 0 && S_ISREG(status.st_mode);
 }
 
-/* Copies up to two files into place, all or none: a dataset with the pool of another one would be
- * taken for whole. */
+/* Copies up to two files into place, both or neither: a dataset beside the pool of another one
+ * would look complete. */
 static void copy_files(struct job *job, size_t count, const char *const *from,
                        const char *const *to)
 {
@@ -47,7 +49,7 @@ static void copy_files(struct job *job, size_t count, const char *const *from,
     cli_commit(outputs, count);
 }
 
-/* Formats that know no views get them as series. */
+/* Other formats have no views: they are written out as series. */
 static void write_other_format(struct job *job, const char *result)
 {
     struct command_runner *run = &job->run;
@@ -137,8 +139,8 @@ double read_accuracy(const struct job *job, const char *table)
     return 100 * accuracy;
 }
 
-/* Accuracy on the held-out series of students that learn from a file; the table goes into the
- * folder under that name. */
+/* Trains students on a file: their accuracy on the held-out series.  table: the file in the folder
+ * that sc-eval writes. */
 static double student_accuracy(struct job *job, const char *train, bool views, const char *table)
 {
     struct command_runner *run = &job->run;
@@ -197,6 +199,8 @@ static void say_size(const struct job *job, const char *condensed)
             views, bytes, *less ? less : "no less than ", all);
 }
 
+static const double MOST_RATIO = 0.999999; /* that sc-prune takes */
+
 /* Random series of the training data: as many as the result has, or in as many bytes. */
 static const char *choose_random(struct job *job)
 {
@@ -209,7 +213,7 @@ static const char *choose_random(struct job *job)
     if (job->budget.step > 0) {
         double bytes = run->counting ? budget_bytes(job) : (double)file_size(stored);
 
-        snprintf(ratio, sizeof ratio, "%.6f", 1 - random_share(job, bytes));
+        snprintf(ratio, sizeof ratio, "%.6f", fmin(1 - random_share(job, bytes), MOST_RATIO));
         COMMAND(run, "sc-prune", "--ratio", ratio, "-o", random, job->train);
     } else {
         COMMAND(run, "sc-select", "--spc", per_class, "-o", random, job->train);
@@ -229,7 +233,7 @@ void score_held_out(struct job *job)
     job->scores = (struct scores_held_out){condensed, chance, teacher};
 }
 
-/* What the result is compared with. */
+/* What the result is compared with, as messages and the report call it. */
 static const char *random_words(const struct job *job)
 {
     return job->budget.step > 0 ? "random series in as many bytes" : "as many random series";
@@ -259,7 +263,7 @@ static const char *named(struct job *job, const char *name, const char *table)
     return kept;
 }
 
-/* What else the held-out series were used for. */
+/* Says what else the held-out series were used for. */
 static const char *optimism(const struct job *job)
 {
     if (!has_views(job))
@@ -318,7 +322,7 @@ void write_report(struct job *job)
         words[n++] = "--times";
         words[n++] = times;
     } else if (!run->counting) {
-        run->times = times; /* who repeats the commands has no such file */
+        run->times = times; /* a temporary file: left out of the command that is printed */
     }
     words[n++] = "-o";
     words[n++] = job->report;
@@ -327,7 +331,7 @@ void write_report(struct job *job)
     command_run(run, "sc-report", words);
 }
 
-/* What a newcomer would ask; as it can be pasted into a shell. */
+/* Suggests the next command, in a form that can be pasted into a shell. */
 static void say_what_next(const struct job *job)
 {
     const char *output = job->common.output;

@@ -1,3 +1,4 @@
+/* Sizes and times: how --bytes is divided, results that are too large, estimates (job.h). */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -16,7 +17,8 @@ static double view_bytes(const struct facts *facts)
     return (double)(facts->classes / 2 + facts->classes % 2);
 }
 
-/* One series with its label, group and logits; few bits have two floats for each channel beside them. */
+/* One series with its label, group and logits; with few bits, each channel has two floats as
+ * well. */
 static double series_bytes(const struct job *job, size_t bits)
 {
     const struct facts *facts = &job->facts;
@@ -38,11 +40,11 @@ static double result_bytes(const struct job *job, const struct budget *budget)
 
 enum {
     NOTES = 5000,       /* headers, and what the stages add to the provenance */
-    FEWEST_VIEWS = 300, /* less are worth little */
+    FEWEST_VIEWS = 300, /* fewer are worth little */
     MOST_VIEWS = 20000, /* more are not worth their time */
 };
 
-/* Bytes that neither series nor views take; texts have 4 for a character. */
+/* Bytes for everything but series and views; a character of a text takes 4. */
 static double other_bytes(const struct job *job)
 {
     const struct facts *facts = &job->facts;
@@ -51,8 +53,8 @@ static double other_bytes(const struct job *job)
     return NOTES + 4 * (double)(facts->classes * facts->longest_name + facts->notes + command);
 }
 
-/* A share of the bytes for series, at least one per class and no more than there are, the rest for
- * views. */
+/* A share of the bytes for series in few bits, the rest for views.  At least one series per class,
+ * at most as many as there are. */
 static struct budget budget_of(const struct job *job, double bytes, double share, size_t bits)
 {
     const struct facts *facts = &job->facts;
@@ -63,13 +65,13 @@ static struct budget budget_of(const struct job *job, double bytes, double share
     return (struct budget){(size_t)per_class, (size_t)fmax(fmin(views, MOST_VIEWS), 0), bits};
 }
 
-static const double VIEWS_SHARE = 0.2; /* of the bytes, beside compressed series */
+static const double VIEWS_SHARE = 0.2; /* of the bytes, with compressed series */
 enum {
     FEWEST_PACKED = 3, /* series of each class, about */
-    CONTAINER = 80,    /* bytes of a compressed stream without content */
+    CONTAINER = 80,    /* bytes of an empty xz stream, about */
 };
 
-/* Compressed series and some views; false if there is no room for a few series of each class. */
+/* Compressed series and some views; false if a few series of each class do not fit. */
 static bool packed_budget(const struct job *job, double bytes, double step, struct budget *budget)
 {
     const struct facts *facts = &job->facts;
@@ -84,9 +86,10 @@ static bool packed_budget(const struct job *job, double bytes, double step, stru
     return budget->bytes >= CONTAINER + FEWEST_PACKED * (double)facts->classes * series;
 }
 
-/* Whether series or views buy more, and how finely series must be stored, differs from dataset to
- * dataset (pipelines/DECISIONS.md): stages.c tries some ways.  The first of them has few bits, the
- * others compressed series in larger and larger steps, if there is room for some. */
+/* Whether more series or more views help, and how finely series must be rounded, differs from
+ * dataset to dataset (pipelines/DECISIONS.md), so stages.c tries several budgets.  The first has
+ * series in few bits; the others have compressed series in ever larger steps or, where these do not
+ * fit, other shares of few bits. */
 void plan_bytes(struct job *job)
 {
     static const struct {
@@ -132,7 +135,8 @@ double budget_bytes(const struct job *job)
 
 enum { DEFAULT_PER_CLASS = 10, DEFAULT_BITS = 8 };
 
-/* No more than a tenth of the data; nothing where that has no room for a few compressed series. */
+/* Ten float32 series per class, at most a tenth of the data.  Stays 0, which means --spc 10, where
+ * nothing is held out to try budgets, or where a few compressed series do not fit. */
 void plan_size(struct job *job)
 {
     const struct facts *facts = &job->facts;
@@ -164,8 +168,8 @@ void plan_series(struct job *job)
                                                                       : DEFAULT_BITS};
 }
 
-/* Students that see shapelets get series under noise where there are too few real ones, but the
- * random series that they are compared with are real. */
+/* For students that see shapelets, sc-synth makes up for missing real series with noisy copies; but
+ * the random series for comparison must be real. */
 void check_enough(const struct job *job)
 {
     const struct facts *facts = &job->facts;
@@ -197,8 +201,8 @@ void check_smaller(const struct job *job)
 /* ---- Time ----
  *
  * Nearly all of it goes into training networks and the search of shapelets.  The rates are those of
- * one thread of a common x86-64 processor with AVX2; command.c corrects the time that is left by how
- * long the stages before took. */
+ * one thread of a common x86-64 processor with AVX2; command.c corrects the time that is left by
+ * how long the stages before took. */
 
 static const double TRAINING_RATE = 4e10; /* multiplications and additions in a second */
 static const double SEARCH_RATE = 2e9;    /* differences of two steps in a second */
@@ -263,7 +267,7 @@ void say_memory(const struct job *job)
     double count = (double)facts->count, values = (double)(facts->channels * facts->length);
     double data = 4 * count * values, disk = (has_own_teacher(job) ? 1 : 2) * data;
     double sample = job->sample ? fmin((double)(job->sample * facts->classes), count) : count;
-    /* Three blocks of width 32, after each of which half of the steps are left. */
+    /* Three blocks of width 32, each of which halves the steps. */
     double embeddings = job->students == STUDENTS_ANY && !job->command
                             ? 2 * sample * 4 * 32 * ceil((double)facts->length / 8)
                             : 0;

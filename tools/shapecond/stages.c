@@ -1,3 +1,4 @@
+/* The stages up to the condensed dataset, in their order: `condense` at the end is the story. */
 #include <stdio.h>
 #include <string.h>
 
@@ -5,8 +6,8 @@
 
 /* ---- Data ---- */
 
-/* Training and held-out series as the stages see them: standardised, unless the user's own teacher
- * knows them as they are. */
+/* Training and held-out series as the stages see them: standardised, except for a teacher of the
+ * user's own, which gets them as they are in the file. */
 static void prepare(struct job *job)
 {
     struct command_runner *run = &job->run;
@@ -99,7 +100,7 @@ static void train_teachers(struct job *job)
         train_teacher(job, train, job->pooled, "--rate=0.003", "pooled-epochs.tsv", "pooled.tch");
 }
 
-/* Words that are left out where there is only one. */
+/* Nothing if there is only one. */
 static struct teacher_words second_teacher(struct job *job)
 {
     if (!job->pooled)
@@ -118,9 +119,9 @@ struct teacher_words first_teacher(struct job *job)
 
 /* ---- The condensed dataset ---- */
 
-/* N series per class with the teacher's logits, for students that see the shapelets or of a program.
- * `kept`: real ones as they were chosen, by ridge regression on the features of a teacher that sees
- * shapelets, else at random; otherwise the teacher is inverted from there. */
+/* N series per class with the teacher's logits.  They start as real series, chosen by ridge
+ * regression on the features of a teacher that sees shapelets, or at random for another teacher.
+ * `kept`: they stay as they are; otherwise the teacher is inverted from there. */
 static void synthesise(struct job *job, bool kept, const char *chosen)
 {
     struct command_runner *run = &job->run;
@@ -137,10 +138,12 @@ static void synthesise(struct job *job, bool kept, const char *chosen)
             job->train);
 }
 
-/* For any model: real series as the budget says.  Either as many as fit, compressed; or those whose embeddings have the mean of their
- * class's (herding), or at random where the teacher is a program, which has none; in few bits.
- * They get soft labels here if there are no views, else from sc-views.  `tag` tells the files of
- * trials apart. */
+/* For any model: real series as the budget says.
+ *
+ * Compressed: as many random ones as fit (sc-quantise --step).  In few bits: those whose mean
+ * embedding is closest to that of their class (herding), or random ones if the teacher is a
+ * program, which has no embeddings.  They get soft labels here if there are no views, else from
+ * sc-views. tag: part of the names of the files, to distinguish those of several budgets. */
 static void choose_series(struct job *job, const struct budget *budget, const char *tag,
                           const char *result)
 {
@@ -178,8 +181,8 @@ static void choose_series(struct job *job, const struct budget *budget, const ch
 
 enum { TRIALS = 6, TRIAL_STEPS = 1000, TRIAL_BATCH = 64 }; /* of sc-views --validate, and below */
 
-/* Views of the series that the teacher labels.  `tried`: by the recipe that is best for held-out
- * series (pipelines/DECISIONS.md). */
+/* Adds labelled views.  `tried`: sc-views tries recipes with students and takes the one that is
+ * best for the held-out series (pipelines/DECISIONS.md). */
 static void add_views(struct job *job, const char *series, size_t count, bool tried,
                       const char *result)
 {
@@ -209,8 +212,8 @@ static double try_student(struct job *job, const char *train, const char *networ
     return read_accuracy(job, table);
 }
 
-/* The mean accuracy of students of both kinds, as for the recipe of the views, of one way to divide
- * the bytes. */
+/* The accuracy that students reach with a budget: the mean of a cnn and, with two teachers, of one
+ * that pools over time. */
 static double try_budget(struct job *job, const struct budget *budget, size_t number)
 {
     struct command_runner *run = &job->run;
@@ -251,8 +254,8 @@ static void say_budget(const struct budget *budget, double accuracy)
                 budget->per_class, budget->bits, budget->views, accuracy);
 }
 
-/* Tries the budget, unless one like it was, and takes it if its students recognise more of the
- * held-out series than *best. */
+/* Tries a budget, unless an earlier one is the same, and takes it if its accuracy is above
+ * *best. */
 static bool improve(struct job *job, size_t index, double *best)
 {
     const struct budget *budget = &job->budgets[index];
@@ -271,8 +274,8 @@ static bool improve(struct job *job, size_t index, double *best)
     return true;
 }
 
-/* Few bits first, then the usual step of compressed series, and larger ones as long as they are
- * better; a smaller one if they are not.  Without compressed series all ways are tried. */
+/* Few bits first, then compressed series in the usual step, in larger ones as long as that is
+ * better, or else in the smaller one.  Without compressed series all budgets are tried. */
 static void choose_budget(struct job *job)
 {
     const struct budget *usual = &job->budgets[USUAL_BUDGET];
@@ -292,7 +295,7 @@ static void choose_budget(struct job *job)
     if (job->run.counting)
         job->budget = *usual;
     else if (usual->step > 0 && !(job->budget.step > 0))
-        job->run.total++; /* few bits are two stages where compressed series are one */
+        job->run.total++; /* choosing and rounding: two stages instead of one */
     job->views = job->budget.views;
 }
 

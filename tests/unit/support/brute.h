@@ -24,8 +24,8 @@ struct brute_split {
 struct brute_split brute_best_split(const double *distances, const int32_t *labels, size_t count,
                                     size_t classes, int32_t positive);
 
-/* The quality by measure number `quality` of SLP_QUALITIES, from textbook formulas; equal distances as
- * above. */
+/* The quality by measure number `quality` of SLP_QUALITIES, from textbook formulas; equal distances
+ * as above. */
 double brute_quality(size_t quality, const double *distances, const int32_t *labels, size_t count,
                      size_t classes, int32_t positive);
 

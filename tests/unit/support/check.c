@@ -2,7 +2,10 @@
 
 #include <math.h>
 #include <stdbool.h>
+#include <stdio.h>
 #include <string.h>
+
+#include "formats/dataset.h"
 
 void check_ok(struct error *error, const char *file, int line)
 {
@@ -38,4 +41,14 @@ void check_near(double a, double b, double tolerance, const char *file, int line
         return;
     print_error("%s:%d: %.9g and %.9g differ by more than %g\n", file, line, a, b, tolerance);
     _fail(file, line);
+}
+
+char *dataset_bytes(const struct dataset *dataset, size_t *size)
+{
+    char *bytes;
+    FILE *stream = open_memstream(&bytes, size);
+
+    assert_ok(dataset_write(stream, dataset));
+    fclose(stream);
+    return bytes;
 }

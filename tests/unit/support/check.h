@@ -23,4 +23,8 @@ void check_fails(const char *text, struct error *error, const char *file, int li
 #define assert_near(a, b, tolerance) check_near((a), (b), (tolerance), __FILE__, __LINE__)
 void check_near(double a, double b, double tolerance, const char *file, int line);
 
+/* The file that dataset_write makes, in memory that the caller frees. */
+struct dataset;
+char *dataset_bytes(const struct dataset *dataset, size_t *size);
+
 #endif
