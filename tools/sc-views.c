@@ -20,6 +20,7 @@ struct views_cli {
     double patience;
     bool augment;
     struct shapelets_cli shapelets;
+    double margin;
     size_t count;
     const char *recipe;
     const char *validate;
@@ -42,6 +43,11 @@ static const struct cli_option options[] = {
      "seconds to wait for each of its answers", .low = 0.001, .high = 1e6, .unrecorded = true},
     {0, "augment", NULL, CLI_FLAG, CLI_AT(views_cli, augment),
      "no teacher: views keep the label of the series that they are made from"},
+    {0, "margin", "M", CLI_REAL, CLI_AT(views_cli, margin),
+     "raise the logit of the class of each series until it is M above all others; 0: as the "
+     "teacher "
+     "says",
+     .low = 0, .high = 1e3},
     SHAPELETS_OPTIONS(views_cli),
     {'m', "views", "M", CLI_SIZE, CLI_AT(views_cli, count), "views to add", .low = 1, .high = 1e9},
     {'r', "recipe", "TEXT", CLI_TEXT, CLI_AT(views_cli, recipe),
@@ -119,6 +125,8 @@ static void check_usage(const struct views_cli *opt, struct view_recipe *recipe)
         cli_usage("--augment keeps labels: not with --teacher, --teacher-command or --shapelets");
     if (!opt->augment && opt->teachers.count == 0 && !opt->command)
         cli_usage("missing option: --teacher=FILE (or --teacher-command, or --augment)");
+    if (opt->augment && opt->margin > 0)
+        cli_usage("--margin is for soft labels: not with --augment");
     if (opt->teachers.count > MOST_TEACHERS)
         cli_usage("at most %d teachers", MOST_TEACHERS);
     if (opt->validate && (opt->augment || opt->recipe))
@@ -199,7 +207,9 @@ int main(int argc, char **argv)
         cli_check(error_memory("views"));
     list_inputs(&dataset, &pool, &validation.dataset, &labeller, digests);
     if (!opt.augment && !dataset.soft)
-        cli_check(labeller_label(&labeller, name, &dataset));
+        cli_check(labeller_label(&labeller, name, opt.margin, &dataset));
+    else if (opt.margin > 0)
+        cli_warn("%s has soft labels, so --margin changes nothing", file_shown(name));
     if (opt.validate)
         choose_recipe(&opt, &labeller, name, &dataset, &validation, &recipe);
     progress_start("sc-views", opt.count, opt.common.quiet);

@@ -1,5 +1,6 @@
 #include "eval/labeller.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -131,7 +132,21 @@ static struct error *run(const struct labeller *labeller, const char *name, stru
     return error;
 }
 
-struct error *labeller_label(const struct labeller *labeller, const char *name,
+/* The class of each series at least that much above all others. */
+static void raise_classes(const struct dataset *dataset, double margin, float *logits)
+{
+    for (size_t i = 0; i < dataset->count; i++) {
+        float *row = logits + i * dataset->classes, most = -INFINITY;
+        size_t class = (size_t)dataset->y[i];
+
+        for (size_t v = 0; v < dataset->classes; v++)
+            if (v != class)
+                most = fmaxf(most, row[v]);
+        row[class] = fmaxf(row[class], most + (float)margin);
+    }
+}
+
+struct error *labeller_label(const struct labeller *labeller, const char *name, double margin,
                              struct dataset *dataset)
 {
     size_t size = dataset_series_size(dataset);
@@ -148,6 +163,8 @@ struct error *labeller_label(const struct labeller *labeller, const char *name,
         return error_memory("logits");
     }
     error = run(labeller, name, &copy, logits);
+    if (!error && margin > 0)
+        raise_classes(dataset, margin, logits);
     if (!error)
         error = dataset_set_soft(dataset, logits);
     free(logits);

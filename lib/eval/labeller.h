@@ -37,8 +37,10 @@ void labeller_free(struct labeller *labeller);
 struct error *labeller_ask(const struct labeller *labeller, const struct examples *examples,
                            float *logits) MUST_CHECK;
 
-/* Gives the series of a dataset soft labels. */
-struct error *labeller_label(const struct labeller *labeller, const char *name,
+/* Gives the series of a dataset soft labels.  With a margin above 0 the logit of the class of each
+ * series is raised until it is that much above all others: a teacher need not recognise the series
+ * that it was trained on. */
+struct error *labeller_label(const struct labeller *labeller, const char *name, double margin,
                              struct dataset *dataset) MUST_CHECK;
 
 /* Logits (views, V) of the first views of a dataset.  They are made and labelled some at a time, so

@@ -79,6 +79,20 @@ test_that 'logits of several teachers are averaged' '
     sc-info both.npy | grep -q "<$(b2sum -l 128 other.tch | cut -d" " -f1)"
     refute cmp -s both.npy other.npy
 '
+test_that 'with a margin the class of each series is learned from a teacher that does not know it' '
+    sc-teacher -q --steps 1 train.npy -o untaught.tch
+    sc-views -q -t untaught.tch -m 1 train.npy -o without.npy
+    sc-views -q -t untaught.tch -m 1 --margin 8 train.npy -o with.npy
+    for name in without with; do
+        sc-eval -q --seeds 1 --steps 100 $name.npy test.npy | awk "/^mean/ { print \$2 }" >$name
+    done
+    cat without with
+    awk "NR == 1 { low = \$1 } NR == 2 { exit !(low < 60 && \$1 > 80) }" without with
+    sc-select -q -n 1 -t teacher.tch --soft train.npy |
+        fails 0 "soft labels, so --margin" sc-views -t teacher.tch --margin 8 -m 1 -o none.npy
+    rm none.npy
+    fails 2 "not with --augment" sc-views --augment --margin 8 few.npy -o none.npy
+'
 test_that 'held-out series choose the recipe: outlines of which every bend counts bear little' '
     # Classes that differ by a small bump at one place, which strong views tear away.
     awk "BEGIN { for (i = 0; i < 120; i++) { printf i % 2; for (t = 0; t < 32; t++) printf \",%.4f\", sin(t / 5) + (i % 2 && t >= 15 && t <= 17 ? 0.5 : 0) + 0.02 * ((i * 7919 + t * 104729) % 101 / 50 - 1); print \"\" } }" >bump.csv

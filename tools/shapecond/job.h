@@ -34,6 +34,7 @@ enum { BUDGETS = 5, USUAL_BUDGET = 2 }; /* the one without held-out series to tr
 struct budget {
     size_t per_class, views, bits;
     double step, bytes; /* options of sc-quantise; step 0: few bits, not compressed */
+    double margin;      /* of sc-views */
 };
 
 /* Accuracy on the held-out series, in %. */
