@@ -7,6 +7,7 @@
 
 #include "formats/dataset-internal.h"
 #include "base/scratch.h"
+#include "base/text.h"
 
 /* ---- Walks ---- */
 
@@ -189,21 +190,16 @@ static struct error *write_labels(FILE *stream, const struct dataset *dataset)
     return failed ? dataset_npy_error(&error) : NULL;
 }
 
-/* As unicode, as all programs read them, but beside compressed series, where bytes count and
- * programs are newer, as ASCII. */
+/* Unicode, as all programs know it, but beside rounded series, where bytes count, ASCII. */
 static int write_notes(FILE *stream, const struct dataset *dataset, struct npy_error *error)
 {
     const char *notes = dataset->notes;
-    size_t length = notes ? strlen(notes) : 0;
-    bool ascii = true;
+    bool rounded = dataset->packed.codes || dataset->levels.bits;
 
-    for (size_t i = 0; i < length; i++)
-        if ((unsigned char)notes[i] > 127)
-            ascii = false;
     if (!notes)
         return 0;
-    if (ascii && length > 0 && dataset->packed.codes)
-        return npy_write_data(stream, NPY_BYTES, length, 0, NULL, notes, error);
+    if (rounded && *notes && text_is_ascii(notes))
+        return npy_write_data(stream, NPY_BYTES, strlen(notes), 0, NULL, notes, error);
     return npy_write_strings(stream, &notes, 0, 1, error);
 }
 

@@ -196,7 +196,7 @@ def save(path, X, y=None, groups=None, soft=None, names=None, notes=None, views=
         arrays.append(np.asarray(names, str))
     if notes is not None:
         notes = str(notes)
-        short = packing is not None and len(packing) == 5 and notes and notes.isascii()
+        short = packing is not None and notes and notes.isascii()
         arrays.append(np.array(notes.encode() if short else notes))
     if views is not None:
         views, codes = np.array(views, "<f8"), np.asarray(codes, "u1")

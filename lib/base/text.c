@@ -25,6 +25,13 @@ bool text_ends_with_nocase(const char *text, const char *end)
     return last && strcasecmp(last, end) == 0;
 }
 
+bool text_is_ascii(const char *text)
+{
+    while (*text && (unsigned char)*text <= 127)
+        text++;
+    return *text == '\0';
+}
+
 size_t text_decode(const char *text, uint32_t *point)
 {
     static const uint32_t least[] = {0, 0, 0x80, 0x800, 0x10000};

@@ -11,6 +11,8 @@ bool text_ends_with(const char *text, const char *end);
 /* The same for any case of ASCII letters, as endings of file names are compared. */
 bool text_ends_with_nocase(const char *text, const char *end);
 
+bool text_is_ascii(const char *text);
+
 /* Bytes of the UTF-8 character that the text starts with: 1 to 4, or 0 if it starts with none; and
  * its code point. */
 size_t text_decode(const char *text, uint32_t *point);

@@ -112,7 +112,7 @@ data = shapecond.load(\"set.npy\")
 X, y = shapecond.Condenser(spc=2, options=[\"--steps\", 20, \"--views\", 5, \"--no-score\"]).fit_resample(
     data[\"X\"][:, 0], np.array([\"c\", \"b\", \"f\"])[data[\"y\"]])
 few = shapecond.condense(data[\"X\"], data[\"y\"], None, options=[\"--bytes\", \"7k\", \"--force\", \"--steps\", 2, \"--no-score\"])
-assert few[\"packing\"][1] == 40
+assert 40 in few[\"packing\"]
 assert X.shape == (6, 40) and sorted(y) == [\"b\", \"b\", \"c\", \"c\", \"f\", \"f\"], (X.shape, y)
 try: shapecond.condense(X, np.zeros(6), options=[\"--no-such-thing\"])
 except RuntimeError as error: assert \"unknown option\" in str(error)

@@ -167,6 +167,7 @@ test_that 'compressed series: as many as fit, with views of what is stored' '
         size=$(stat -c %s packed.npy)
         test $size -le $((3000 + 1500))
         sc-info packed.npy | grep "compressed, .* of a wavelet transform"
+        grep -qa "descr.: .|S" packed.npy # notes take a byte for each character
         count=$(sc-info --json packed.npy | json count)
         test $count -gt $((3000 / 128)) # more than with a byte for each value
         sc-views -q -t teacher.tch -m 400 packed.npy -o packed-views.npy

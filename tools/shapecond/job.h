@@ -23,9 +23,10 @@ struct facts {
     size_t fewest;            /* series of a class that are not held out */
     size_t longest_name;      /* characters of a class's name */
     size_t notes;             /* characters of the provenance */
-    bool groups;              /* of the series, which the result keeps */
-    bool held_out;            /* there are series to validate with */
-    bool by_group;            /* they are held out by groups */
+    bool ascii_notes;
+    bool groups;   /* of the series, which the result keeps */
+    bool held_out; /* there are series to validate with */
+    bool by_group; /* they are held out by groups */
 };
 
 /* A way to divide --bytes between series and views.  Series are per_class of each class in few

@@ -4,6 +4,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "base/text.h"
 #include "common/claims.h"
 #include "data/split.h"
 #include "eval/examples.h"
@@ -220,6 +221,7 @@ void look_at_data(struct job *job)
     struct feature_source none = {NULL};
     struct facts *facts = &job->facts;
     struct examples examples;
+    const char *notes;
 
     cli_check(examples_read(job->data, NULL, &none, &examples));
     cli_warn_views(job->data, &examples.dataset);
@@ -231,11 +233,13 @@ void look_at_data(struct job *job)
     check_other(&examples, job->validate);
     check_other(&examples, job->test);
     check_format(job, &examples.dataset);
+    notes = examples.dataset.notes ? examples.dataset.notes : "";
     *facts = (struct facts){.count = examples.dataset.count,
                             .channels = examples.dataset.channels,
                             .length = examples.dataset.length,
                             .classes = examples.dataset.classes,
-                            .notes = examples.dataset.notes ? strlen(examples.dataset.notes) : 0,
+                            .notes = strlen(notes),
+                            .ascii_notes = text_is_ascii(notes),
                             .groups = examples.dataset.groups != NULL};
     count_classes(&examples.dataset, facts);
     for (size_t c = 0; examples.dataset.names && c < examples.dataset.classes; c++)

@@ -6,6 +6,7 @@
 
 #include "base/parallel.h"
 #include "base/scratch.h"
+#include "base/text.h"
 #include "common/bytes.h"
 #include "shapecond/job.h"
 
@@ -39,18 +40,23 @@ static double result_bytes(const struct job *job, const struct budget *budget)
 }
 
 enum {
-    NOTES = 5000,       /* headers, and what the stages add to the provenance */
+    HEADERS = 1600,     /* of the arrays */
+    STAGES_NOTES = 850, /* characters that the stages add to the provenance */
     FEWEST_VIEWS = 300, /* fewer are worth little */
     MOST_VIEWS = 20000, /* more are not worth their time */
 };
 
-/* Bytes for everything but series and views; a character of a text takes 4. */
+/* Bytes for everything but series and views.  A character takes 4; one of the provenance 1, if the
+ * series are rounded and all of it is ASCII. */
 static double other_bytes(const struct job *job)
 {
     const struct facts *facts = &job->facts;
     size_t command = job->command ? strlen(job->command) : 0;
+    bool ascii = facts->ascii_notes && (!job->command || text_is_ascii(job->command));
+    double notes = (double)(STAGES_NOTES + facts->notes + command);
 
-    return NOTES + 4 * (double)(facts->classes * facts->longest_name + facts->notes + command);
+    return HEADERS + 4 * (double)(facts->classes * facts->longest_name) +
+           (ascii && job->bits != 32 ? 1 : 4) * notes;
 }
 
 /* A share of the bytes for series in few bits, the rest for views.  At least one series per class,
