@@ -43,8 +43,8 @@ static const struct cli_option options[] = {
      .high = 10000},
     {0, "soft", NULL, CLI_FLAG, CLI_AT(eval_cli, soft), "learn the soft labels [if there are any]"},
     {0, "hard", NULL, CLI_FLAG, CLI_AT(eval_cli, hard), "learn the labels"},
-    {'T', "temperature", "T", CLI_REAL, CLI_AT(eval_cli, temperature), "of the soft labels",
-     .low = 0.01, .high = 1000},
+    {'T', "temperature", "T", CLI_REAL, CLI_AT(eval_cli, temperature),
+     "of the soft labels [4; with views of more than 20 classes 1]", .low = 0.01, .high = 1000},
     SHAPELETS_OPTIONS(eval_cli),
     {'n', "network", "TEXT", CLI_TEXT, CLI_AT(eval_cli, network),
      "what to train, such as 'cnn depth=3 width=32'"},
@@ -139,7 +139,10 @@ static void score_students(const struct eval_cli *opt, const struct feature_sour
     held_out.targets = NULL; /* judged by its labels */
     cli_check(examples_architecture(train, opt->network, &students.architecture));
     training_options(&training, data.count, held_out.count, &students.train);
-    students.train.loss = student_loss(soft, opt->temperature);
+    students.train.loss =
+        student_loss(soft, isnan(opt->temperature)
+                               ? student_temperature(train->views > 0, train->dataset.classes)
+                               : opt->temperature);
     students.train.seed = opt->common.seed;
     progress_start("sc-eval", students.train.epochs * opt->seeds, opt->common.quiet);
     cli_check(students_train(&students, &data, opt->validate ? &held_out : NULL, &tested, scores));
@@ -214,7 +217,7 @@ static void check_usage(const struct eval_cli *opt)
 int main(int argc, char **argv)
 {
     struct eval_cli opt = {.seeds = 5,
-                           .temperature = 4,
+                           .temperature = NAN,
                            .patience = 600,
                            .cluster = CLUSTER_DEFAULTS,
                            .training = training_defaults(SIZE_MAX, SIZE_MAX, NAN)};

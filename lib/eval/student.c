@@ -8,7 +8,7 @@
 
 #include "base/parallel.h"
 
-enum { TEST_BATCH = 256, MANY_CLASSES = 16, FEW_SERIES = 20 };
+enum { TEST_BATCH = 256, MANY_CLASSES = 16, CLASSES_AT_4 = 20, FEW_SERIES = 20 };
 
 /* ---- How students are trained ---- */
 
@@ -17,6 +17,11 @@ struct loss student_loss(bool soft, double temperature)
     if (!soft)
         return (struct loss){LOSS_LABELS, 1.0f, 1.0f};
     return (struct loss){LOSS_KL, (float)temperature, (float)(temperature * temperature)};
+}
+
+double student_temperature(bool views, size_t classes)
+{
+    return views && classes > CLASSES_AT_4 ? 1 : 4;
 }
 
 double student_rate(bool sgd, bool soft, bool views, size_t classes, size_t count)

@@ -30,6 +30,10 @@ struct student_options {
  * temperature, times its square, so that the step size does not depend on it. */
 struct loss student_loss(bool soft, double temperature);
 
+/* The temperature at which students learn soft labels: 4, but of a dataset with views of more than
+ * 20 classes 1, since at 4 the probabilities of so many hardly differ (pipelines/DECISIONS.md). */
+double student_temperature(bool views, size_t classes);
+
 /* The learning rate for a student of `count` series, by AdamW or SGD with momentum, that was best
  * on validation data (pipelines/DECISIONS.md).  Soft labels of many classes hardly differ from one
  * another and take larger steps; a few series take smaller ones, because the statistics of a small

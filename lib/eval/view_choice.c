@@ -7,7 +7,7 @@
 #include "base/size.h"
 #include "eval/student.h"
 
-enum { BATCH = 64, MOST_EPOCHS = 100, TEMPERATURE = 4 };
+enum { BATCH = 64, MOST_EPOCHS = 100 };
 
 /* The series and their views with the logits of the teachers, as an ordinary dataset. */
 static struct error *expand_views(const struct labeller *labeller, const char *name,
@@ -66,7 +66,7 @@ static struct error *try_student(const struct examples *training, const struct e
         student_rate(false, true, true, training->dataset.classes, data.count);
     student.train.cosine = true;
     student.train.choose = TRAIN_CHOOSE_LAST;
-    student.train.loss = student_loss(true, TEMPERATURE);
+    student.train.loss = student_loss(true, student_temperature(true, training->dataset.classes));
     held_out.targets = NULL;
     TRY(students_train(&student, &data, NULL, &held_out, &score));
     *accuracy = score.accuracy;

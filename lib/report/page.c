@@ -112,6 +112,12 @@ static void write_tiles(FILE *stream, const struct page *page)
 
 /* ---- Use and provenance ---- */
 
+/* The temperature of students in lib/eval, in Python. */
+static const char *divided(const struct page *page)
+{
+    return page->condensed->views.count && page->condensed->classes > 20 ? "" : " / 4";
+}
+
 /* How the arrays get into X and target. */
 static void write_python_reading(FILE *stream, const struct page *page)
 {
@@ -120,11 +126,13 @@ static void write_python_reading(FILE *stream, const struct page *page)
         html_text(stream, page->file);
         fprintf(stream,
                 "&quot;)\nX = torch.tensor(d[&quot;X&quot;])  # series%s (N, channels, "
-                "steps)\n%s",
-                page->condensed->views.count ? " and views" : "",
-                page->condensed->soft
-                    ? "target = torch.softmax(torch.tensor(d[&quot;soft&quot;]) / 4, 1)\n"
-                    : "target = torch.tensor(d[&quot;y&quot;]).long()\n");
+                "steps)\n",
+                page->condensed->views.count ? " and views" : "");
+        if (page->condensed->soft)
+            fprintf(stream, "target = torch.softmax(torch.tensor(d[&quot;soft&quot;])%s, 1)\n",
+                    divided(page));
+        else
+            fputs("target = torch.tensor(d[&quot;y&quot;]).long()\n", stream);
         return;
     }
     if (page->condensed->views.count) {
@@ -135,8 +143,9 @@ static void write_python_reading(FILE *stream, const struct page *page)
         fputs("&quot;)\nX, soft = shapecond.expand(data)     # views (M, channels, steps) and "
               "logits\nX = torch.tensor(np.concatenate([data[&quot;X&quot;], X]))\n"
               "soft = torch.tensor(np.concatenate([data[&quot;soft&quot;], soft]))\n"
-              "target = torch.softmax(soft / 4, 1)\n",
+              "target = torch.softmax(soft",
               stream);
+        fprintf(stream, "%s, 1)\n", divided(page));
         return;
     }
     fputs("\nwith open(&quot;", stream);

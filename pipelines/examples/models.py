@@ -6,7 +6,8 @@
 
 Prints one row for each model: model, accuracy in %, seconds of training and prediction.  Both files are datasets as
 sc-dataset(5) has them, in the same scale.  Networks learn the soft labels where there are some: cross-entropy against
-softmax(logits / 4), which suits networks of all kinds; all other models learn the class of the largest logit.
+softmax(logits / 4), or softmax(logits) with more than 20 classes, which suits networks of all kinds; all other models
+learn the class of the largest logit.
 
 Needs numpy, and for the models of their names: scikit-learn, aeon (minirocket, rocket, dtw, catch22), torch.
 """
@@ -151,7 +152,7 @@ class Network:
         if self.soft is None:
             aims = F.one_hot(torch.tensor(y, dtype=torch.long), classes).float()
         else:
-            aims = F.softmax(torch.tensor(self.soft.astype("f4")) / 4, 1)
+            aims = F.softmax(torch.tensor(self.soft.astype("f4")) / (4 if self.soft.shape[1] <= 20 else 1), 1)
         series = torch.tensor(X)
         optimiser = torch.optim.AdamW(self.net.parameters(), lr=3e-3, weight_decay=1e-4)
         schedule = torch.optim.lr_scheduler.CosineAnnealingLR(optimiser, self.steps)

@@ -127,6 +127,14 @@ static void a_student_of_soft_labels_comes_to_agree_with_its_teacher(void **stat
     tear_down(&f);
 }
 
+static void many_classes_with_views_are_learned_at_a_temperature_of_1(void **state)
+{
+    (void)state;
+    assert_true(student_temperature(true, 20) == 4);
+    assert_true(student_temperature(true, 21) == 1);
+    assert_true(student_temperature(false, 21) == 4);
+}
+
 /* For a high temperature the divergence times T^2 tends to |t - l|^2 / 2V, both centred. */
 static void the_soft_loss_keeps_its_size_when_the_temperature_rises(void **state)
 {
@@ -290,6 +298,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(classes_that_are_easy_to_tell_apart_are_learned),
         cmocka_unit_test(a_student_of_soft_labels_comes_to_agree_with_its_teacher),
+        cmocka_unit_test(many_classes_with_views_are_learned_at_a_temperature_of_1),
         cmocka_unit_test(the_soft_loss_keeps_its_size_when_the_temperature_rises),
         cmocka_unit_test(results_do_not_depend_on_threads_or_on_the_other_students),
         cmocka_unit_test(a_diverging_student_is_an_error_and_leaves_no_scores),
