@@ -95,13 +95,14 @@ static void choose_recipe(const struct views_cli *opt, const struct labeller *la
         view_choose(labeller, name, dataset, validation, &choice, show_progress, trials, &best));
     progress_end();
     *recipe = trials[best].recipe;
-    cli_say("recipe %s: students recognise %.1f %% (flattened end) and %.1f %% (mean over time) of "
-            "the held-out series; means: %.1f %%, %s %.1f %%, %s %.1f %%",
-            trials[best].name, 100 * trials[best].accuracy[0], 100 * trials[best].accuracy[1],
-            100 * view_trial_score(&trials[best]), trials[(best + 1) % VIEW_PRESETS].name,
-            100 * view_trial_score(&trials[(best + 1) % VIEW_PRESETS]),
-            trials[(best + 2) % VIEW_PRESETS].name,
-            100 * view_trial_score(&trials[(best + 2) % VIEW_PRESETS]));
+    cli_say(
+        "recipe %s: accuracy on the held-out series %.1f %% (flattened end) and %.1f %% (mean over "
+        "time); means: %.1f %%, %s %.1f %%, %s %.1f %%",
+        trials[best].name, 100 * trials[best].accuracy[0], 100 * trials[best].accuracy[1],
+        100 * view_trial_score(&trials[best]), trials[(best + 1) % VIEW_PRESETS].name,
+        100 * view_trial_score(&trials[(best + 1) % VIEW_PRESETS]),
+        trials[(best + 2) % VIEW_PRESETS].name,
+        100 * view_trial_score(&trials[(best + 2) % VIEW_PRESETS]));
 }
 
 enum { INPUTS = 4 }; /* besides the teachers */

@@ -38,7 +38,7 @@ struct error *labeller_ask(const struct labeller *labeller, const struct example
                            float *logits) MUST_CHECK;
 
 /* Gives the series of a dataset soft labels.  With a margin above 0 the logit of the class of each
- * series is raised until it is that much above all others: a teacher need not recognise the series
+ * series is raised until it is that much above all others: a teacher may misclassify series
  * that it was trained on. */
 struct error *labeller_label(const struct labeller *labeller, const char *name, double margin,
                              struct dataset *dataset) MUST_CHECK;

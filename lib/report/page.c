@@ -59,8 +59,8 @@ static void write_lead(FILE *stream, const struct page *page)
     fputc('.', stream);
     if (page->score_count)
         fprintf(stream,
-                " Networks that learned from them alone recognise <b>%.1f&thinsp;%%</b> of series "
-                "that they have not seen.",
+                " Networks that learned from them alone classify <b>%.1f&thinsp;%%</b> of series "
+                "that they have not seen correctly.",
                 page->scores[0].accuracy);
     fputs("</p>\n", stream);
 }

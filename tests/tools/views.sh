@@ -102,7 +102,7 @@ test_that 'held-out series choose the recipe: outlines of which every bend count
     sc-select -q -n 2 bump-train.npy -o bump-few.npy
     sc-views -t bump.tch -m 300 --validate bump-val.npy bump-few.npy -o chosen.npy 2>said
     cat said
-    grep -E "recipe (gentle|moderate|strong): students recognise [0-9.]+ % \(flattened end\) and [0-9.]+ % \(mean over time\)" said
+    grep -E "recipe (gentle|moderate|strong): accuracy on the held-out series [0-9.]+ % \(flattened end\) and [0-9.]+ % \(mean over time\)" said
     name=$(sed -n "s/.*recipe \([a-z]*\):.*/\1/p" said)
     sc-views -q -t bump.tch -m 300 -r $name bump-few.npy | sc-expand -q -o by-name.npy
     sc-expand -q chosen.npy -o by-choice.npy

@@ -248,11 +248,11 @@ static bool same_budget(const struct budget *a, const struct budget *b)
 static void say_budget(const struct budget *budget, double accuracy)
 {
     if (budget->step > 0)
-        cli_say("compressed series in steps of %g in %.0f bytes and %zu views: students recognise "
+        cli_say("compressed series in steps of %g in %.0f bytes and %zu views: students reach "
                 "%.1f %%",
                 budget->step, budget->bytes, budget->views, accuracy);
     else
-        cli_say("%zu series per class in %zu bits and %zu views: students recognise %.1f %%",
+        cli_say("%zu series per class in %zu bits and %zu views: students reach %.1f %%",
                 budget->per_class, budget->bits, budget->views, accuracy);
 }
 
@@ -299,9 +299,8 @@ static void choose_margin(struct job *job, const struct best *best)
     accuracy = try_views(job, &raised, best->series, BUDGETS + 1);
     if (job->run.counting)
         return;
-    cli_say(
-        "the same with the class of each series %g above all others: students recognise %.1f %%",
-        MARGIN, accuracy);
+    cli_say("the same with the class of each series %g above all others: students reach %.1f %%",
+            MARGIN, accuracy);
     if (accuracy > best->accuracy)
         job->budget = raised;
 }
