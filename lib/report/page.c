@@ -58,10 +58,11 @@ static void write_lead(FILE *stream, const struct page *page)
     }
     fputc('.', stream);
     if (page->score_count)
-        fprintf(stream,
-                " Networks that learned from them alone classify <b>%.1f&thinsp;%%</b> of series "
-                "that they have not seen correctly.",
-                page->scores[0].accuracy);
+        fprintf(
+            stream,
+            " Networks that learned from them alone classify <b>%.1f&thinsp;%%</b> of new series "
+            "correctly.",
+            page->scores[0].accuracy);
     fputs("</p>\n", stream);
 }
 
