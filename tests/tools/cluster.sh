@@ -86,8 +86,8 @@ test_that 'sc-match moves the series in the same way, by each method' '
 '
 
 test_that 'a checkpoint of one number of ranks is continued by another and gives the same bytes' '
-    experts="sc-experts -c 6 -e 2 --checkpoint half.ckpt train.npy"
-    SHAPECOND_CLUSTER=none sc-experts -q -c 6 -e 2 train.npy -o whole.npy
+    experts="sc-experts -c 60 -e 2 --checkpoint half.ckpt train.npy"
+    SHAPECOND_CLUSTER=none sc-experts -q -c 60 -e 2 train.npy -o whole.npy
     SHAPECOND_CLUSTER=none killed half.ckpt $experts --threads 1 -o half.npy
     test ! -e half.npy
     launch 3 $experts --threads 1 -o half.npy
