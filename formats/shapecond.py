@@ -21,7 +21,7 @@ import numpy as np
 __all__ = ["load", "save", "expand", "load_pool", "save_pool", "condense", "Condenser"]
 __version__ = "0.1.0"
 
-_ROLES = {"1i": "y", "1u": "y", "2f": "soft", "1U": "names", "0U": "notes", "0S": "notes", "1f": "views", "2u": "codes",
+_ROLES = {"1i": "y", "1u": "y", "2f": "soft", "1U": "names", "0U": "notes", "1f": "views", "2u": "codes",
           "4f": "levels"}
 
 
@@ -34,13 +34,12 @@ def load(path):
         found = {"X": np.load(file, allow_pickle=False)}
         while file.peek(1):
             array = np.load(file, allow_pickle=False)
+            array = array.astype(str) if array.dtype.kind == "S" else array
             role = _ROLES.get(f"{array.ndim}{array.dtype.kind}")
             if role == "y" and "y" in found:
                 role = "groups"
             if role == "views" and len(array) in (2, 5):
                 role = "packing"
-            if role == "notes":
-                array = array.astype(str)
             if role is None or role in found:
                 raise ValueError(f"{path}: an array of shape {array.shape} and type {array.dtype} is not part of a dataset")
             found[role] = array

@@ -26,7 +26,7 @@ build=${1-build}
     echo "usage: tests/run-tests.sh BUILD [NAME...]; there are no tests in $build (make check builds them)" >&2
     exit 2
 }
-shift
+if [ $# -gt 0 ]; then shift; fi
 case $build in /*) ;; *) build=$PWD/$build ;; esac
 logs=$build/logs
 rm -rf "$logs"

@@ -116,7 +116,7 @@ static void write_tiles(FILE *stream, const struct page *page)
 /* The temperature of students in lib/eval, in Python. */
 static const char *divided(const struct page *page)
 {
-    return page->condensed->views.count && page->condensed->classes > 20 ? "" : " / 4";
+    return page->condensed->classes > 20 ? "" : " / 4";
 }
 
 /* How the arrays get into X and target. */

@@ -559,6 +559,14 @@ test_that 'a budget of bytes is kept' '
     fails 2 "not a size" shapecond train.npy --bytes many -o none
     fails 2 "chooses --spc" shapecond train.npy --bytes 20k --spc 1 -o none
 '
+test_that 'files of trials do not replace those that the user names' '
+    mkdir kept
+    for number in 1 6; do
+        cp short.npy kept/budget-$number.npy
+        fails 2 "same file" shapecond short.npy --bytes 12k --force --validate kept/budget-$number.npy --keep kept -o none
+    done
+    cmp short.npy kept/budget-6.npy
+'
 test_that 'no more series are wanted than there are, which is known before the work' '
     fails 1 "27 series per class are wanted, but the smallest class has 25 besides" shapecond train.npy --spc 27 -o none
     refute grep "^+ sc-" .stderr

@@ -24,6 +24,7 @@ struct facts {
     size_t longest_name;      /* characters of a class's name */
     size_t notes;             /* characters of the provenance */
     bool ascii_notes;
+    bool soft;     /* there are soft labels, which the result keeps */
     bool groups;   /* of the series, which the result keeps */
     bool held_out; /* there are series to validate with */
     bool by_group; /* they are held out by groups */
@@ -31,7 +32,11 @@ struct facts {
 
 /* A way to divide --bytes between series and views.  Series are per_class of each class in few
  * bits, or as many compressed ones as fit into `bytes`. */
-enum { BUDGETS = 5, USUAL_BUDGET = 2 }; /* the one without held-out series to try them on */
+enum {
+    BUDGETS = 5,
+    USUAL_BUDGET = 2,     /* without held-out series to try them on */
+    TRIALS = BUDGETS + 1, /* the last of the best budget, with a margin */
+};
 struct budget {
     size_t per_class, views, bits;
     double step, bytes; /* options of sc-quantise; step 0: few bits, not compressed */

@@ -240,6 +240,7 @@ void look_at_data(struct job *job)
                             .classes = examples.dataset.classes,
                             .notes = strlen(notes),
                             .ascii_notes = text_is_ascii(notes),
+                            .soft = examples.dataset.soft != NULL,
                             .groups = examples.dataset.groups != NULL};
     count_classes(&examples.dataset, facts);
     for (size_t c = 0; examples.dataset.names && c < examples.dataset.classes; c++)
@@ -314,10 +315,10 @@ static void claim_stages(const char *folder)
 
     for (size_t i = 0; folder && i < sizeof names / sizeof *names; i++)
         claim_stage(folder, names[i]);
-    for (size_t i = 0; folder && i < BUDGETS * (sizeof trials / sizeof *trials); i++) {
+    for (size_t i = 0; folder && i < TRIALS * (sizeof trials / sizeof *trials); i++) {
         char name[64];
 
-        snprintf(name, sizeof name, trials[i / BUDGETS], i % BUDGETS + 1);
+        snprintf(name, sizeof name, trials[i / TRIALS], i % TRIALS + 1);
         claim_stage(folder, name);
     }
 }

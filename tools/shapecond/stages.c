@@ -179,7 +179,7 @@ static void choose_series(struct job *job, const struct budget *budget, const ch
         COMMAND(run, "sc-quantise", "--bits", bits, "-o", result, chosen);
 }
 
-enum { TRIALS = 6, TRIAL_STEPS = 1000, TRIAL_BATCH = 64 }; /* of sc-views --validate, and below */
+enum { STUDENTS_OF_RECIPES = 6, TRIAL_STEPS = 1000, TRIAL_BATCH = 64 }; /* of sc-views --validate */
 
 /* Adds the views of a budget.  `tried`: sc-views tries recipes with students and takes the one that
  * is best for the held-out series (pipelines/DECISIONS.md). */
@@ -192,7 +192,8 @@ static void add_views(struct job *job, const char *series, const struct budget *
 
     snprintf(views, sizeof views, "%zu", budget->views);
     snprintf(margin, sizeof margin, "--margin=%g", budget->margin);
-    run->expected = tried ? TRIALS * training_seconds(job, TRIAL_STEPS, TRIAL_BATCH) : 0;
+    run->expected =
+        tried ? STUDENTS_OF_RECIPES * training_seconds(job, TRIAL_STEPS, TRIAL_BATCH) : 0;
     COMMAND(run, "sc-views", teacher.option, teacher.value, second.option, second.value, "--views",
             views, budget->margin > 0 ? margin : command_none, tried ? "--validate" : command_none,
             tried ? job->val : command_none, device_word(job), "-o", result, series);
@@ -285,7 +286,7 @@ static bool improve(struct job *job, size_t index, struct best *best)
     return true;
 }
 
-static const double MARGIN = 8; /* of logits, which students learn at a temperature of 4 */
+static const double MARGIN = 8; /* of logits */
 
 /* Where classes are many and small, teachers whose epoch was chosen by held-out series do not know
  * all of the series that they were trained on, and the labels of the data tell students more; where
@@ -295,8 +296,10 @@ static void choose_margin(struct job *job, const struct best *best)
     struct budget raised = job->budget;
     double accuracy;
 
+    if (job->facts.soft)
+        return;
     raised.margin = MARGIN;
-    accuracy = try_views(job, &raised, best->series, BUDGETS + 1);
+    accuracy = try_views(job, &raised, best->series, TRIALS);
     if (job->run.counting)
         return;
     cli_say("the same with the class of each series %g above all others: students reach %.1f %%",
