@@ -65,7 +65,7 @@ ALL_CFLAGS := -std=c11 -D_GNU_SOURCE -DSHAPECOND_VERSION='"$(VERSION)"' $(WARNIN
 ifeq ($(WERROR),1)
 ALL_CFLAGS += -Werror
 endif
-LIBS = -lsodium -lkissfft-float -lzip -llzma -lm -ldl -pthread
+LIBS = -lsodium -lkissfft-float -lzip -lm -ldl -pthread
 
 # ---- Sources: found by wildcard; a new file needs no entry ----
 
@@ -182,7 +182,7 @@ help:
 
 # ---- Debian packages ----
 
-PACKAGES_build := libkissfft-dev liblzma-dev libopenblas-dev libsodium-dev libzip-dev
+PACKAGES_build := libkissfft-dev libopenblas-dev libsodium-dev libzip-dev
 PACKAGES_check := g++ libcmocka-dev mandoc
 PACKAGES_clang := clang libclang-rt-dev
 PACKAGES_lint := clang-format cppcheck shellcheck

@@ -37,22 +37,27 @@ void levels_move(struct dataset *dataset, size_t channel, double factor, double 
 
 /* ---- dataset-packed.c: series that are compressed ---- */
 
+enum {
+    PACKED_MOST_LEVELS = 5,   /* of the transform */
+    PACKED_MOST_CODE = 32767, /* largest absolute value of a code */
+};
+
 /* Whether the first array can be compressed series: a one-dimensional array of bytes. */
 bool packed_is_series(const struct npy_array *array);
 void packed_take_series(struct npy_array *array, struct dataset *dataset);
 
-/* Whether an array can be `packing` of compressed series: five float64 numbers. */
+/* Whether an array can be `packing` of compressed series: five or six float64 numbers. */
 bool packed_is_packing(const struct npy_array *array);
 
-/* Reads the shape and decompresses the codes. */
+/* Reads the shape. */
 struct error *packed_take_packing(const struct npy_array *array,
                                   struct dataset *dataset) MUST_CHECK;
 
-/* Moves `levels` into the dataset and computes the values. */
+/* Moves `levels` into the dataset. */
 struct error *packed_take_levels(struct npy_array *array, struct dataset *dataset) MUST_CHECK;
 
-/* When all arrays are read: an error if packing or levels are missing. */
-struct error *packed_check(const struct dataset *dataset) MUST_CHECK;
+/* When all arrays are read: reads the codes and computes the values. */
+struct error *packed_decode(struct dataset *dataset) MUST_CHECK;
 
 struct error *packed_move(struct dataset *dataset, size_t channel, double factor,
                           double offset) MUST_CHECK;
@@ -82,5 +87,29 @@ void views_drop(struct dataset *dataset);
 bool views_hold_soft(const struct dataset *dataset);
 
 struct error *views_write(FILE *stream, const struct dataset *dataset) MUST_CHECK;
+
+/* ---- dataset-codes.c: how the codes of both are coded ---- */
+
+/* The codes of dataset->packed as bytes, which the caller frees; and back, where codes has room.
+ * classes: they were written where the classes of the series were known. */
+struct error *codes_write_series(const struct dataset *dataset, uint8_t **bytes,
+                                 size_t *size) MUST_CHECK;
+struct error *codes_read_series(struct dataset *dataset, bool classes, const uint8_t *bytes,
+                                size_t size) MUST_CHECK;
+
+/* Rows of codes of soft labels. */
+struct label_codes {
+    uint8_t *rows; /* (count, views_row(classes, bits)); zeros before they are read */
+    size_t count;
+    size_t series; /* the first of them belong to series, whose classes are known */
+    size_t classes;
+    unsigned bits;
+    const int32_t *y; /* these classes */
+};
+
+struct error *codes_write_labels(const struct label_codes *codes, uint8_t **bytes,
+                                 size_t *size) MUST_CHECK;
+struct error *codes_read_labels(const struct label_codes *codes, const uint8_t *bytes,
+                                size_t size) MUST_CHECK;
 
 #endif

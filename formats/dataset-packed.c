@@ -1,4 +1,5 @@
-/* Compressed series: values that are rounded to whole steps, and an xz stream of these numbers.
+/* Compressed series: values that are rounded to whole steps, and the coded numbers of steps
+ * (dataset-codes.c).
  *
  * A value of channel c is low[c] + step[c] * w, rounded to float32.  A row w of a series holds the
  * codes themselves (no transform), or is the inverse wavelet transform of a row of codes.  The
@@ -12,33 +13,28 @@
  * divided by K, and the next level splits s.  A row of coefficients is the s of the last level,
  * then the d of all levels, last level first.  Smooth series have few large coefficients: most
  * codes are 0. All of this is in double precision and in this order, without fused operations
- * (-ffp-contract=off in the Makefile), so that the same codes give the same values everywhere.
- *
- * Codes 0, -1, 1, -2, 2, ... are stored as 0, 1, 2, 3, 4, ...: the lower bytes of all codes, then
- * their upper bytes unless all of these are 0.  Without a transform the codes are in the order of
- * the series.  With it the first coefficients of all series come first, then the second ones and so
- * on, because neighbours that are alike compress better. */
-#include <lzma.h>
+ * (-ffp-contract=off in the Makefile), so that the same codes give the same values everywhere. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/size.h"
+#include "formats/coder.h"
 #include "formats/dataset-internal.h"
 
 enum {
-    PACKING_BYTES,
+    PACKING_VERSION,
     PACKING_COUNT,
     PACKING_CHANNELS,
     PACKING_LENGTH,
     PACKING_LEVELS,
-    PACKING_NUMBERS
+    PACKING_CLASSES, /* 1: the contexts of the codes include the classes */
+    PACKING_NUMBERS,
+    OLD_PACKING_NUMBERS = 5, /* of version 1 */
 };
 enum {
-    MOST_LEVELS = 5,
-    SHORTEST = 8,      /* row that a level splits */
-    MOST_CODE = 32767, /* largest absolute value of a code */
-    MOST_RATIO = 7000, /* codes per compressed byte: xz reaches 6800, for zeros alone */
+    VERSION = 2,
+    SHORTEST = 8, /* row that a level splits */
 };
 
 static const double LIFT[] = {-1.586134342059924, -0.052980118572961, 0.882911075530934,
@@ -84,7 +80,7 @@ static void analyse(double *row, size_t length, size_t levels, double *spare)
 /* Its inverse. */
 static void synthesise(double *row, size_t length, size_t levels, double *spare)
 {
-    size_t lengths[MOST_LEVELS];
+    size_t lengths[PACKED_MOST_LEVELS];
 
     for (size_t j = 0; j < levels; j++, length = (length + 1) / 2)
         lengths[j] = length;
@@ -110,25 +106,16 @@ static size_t levels_for(size_t length)
 {
     size_t levels = 0;
 
-    for (; levels < MOST_LEVELS && length >= SHORTEST; levels++)
+    for (; levels < PACKED_MOST_LEVELS && length >= SHORTEST; levels++)
         length = (length + 1) / 2;
     return levels;
 }
 
 /* ---- Codes and values ---- */
 
-static int code_at(const struct dataset_packed *packed, size_t i)
+static int16_t code_of(double value)
 {
-    unsigned folded = packed->codes[i];
-
-    return folded % 2 ? -(int)(folded / 2) - 1 : (int)(folded / 2);
-}
-
-static uint16_t fold(double value)
-{
-    int code = (int)fmin(fmax(nearbyint(value), -MOST_CODE), MOST_CODE);
-
-    return (uint16_t)(code < 0 ? -2 * code - 1 : 2 * code);
+    return (int16_t)fmin(fmax(nearbyint(value), -PACKED_MOST_CODE), PACKED_MOST_CODE);
 }
 
 /* Fills in x of one channel of all series; rows: scratch memory for two rows. */
@@ -142,7 +129,7 @@ static void decode_channel(struct dataset *dataset, size_t channel, double *rows
         float *x = dataset_series(dataset, i, channel);
 
         for (size_t t = 0; t < length; t++)
-            rows[t] = code_at(packed, (i * dataset->channels + channel) * length + t);
+            rows[t] = packed->codes[(i * dataset->channels + channel) * length + t];
         synthesise(rows, length, packed->levels, rows + length);
         for (size_t t = 0; t < length; t++)
             x[t] = (float)(low + step * rows[t]);
@@ -161,14 +148,6 @@ static void decode(struct dataset *dataset, double *rows)
         decode_channel(dataset, c, rows);
 }
 
-/* The index of code `row` of series i in each of the two runs of bytes before compression. */
-static size_t place_of(const struct dataset *dataset, size_t i, size_t row)
-{
-    size_t rows = dataset_series_size(dataset);
-
-    return dataset->packed.levels ? row * dataset->count + i : i * rows + row;
-}
-
 /* ---- Reading ---- */
 
 bool packed_is_series(const struct npy_array *array)
@@ -179,82 +158,48 @@ bool packed_is_series(const struct npy_array *array)
 bool packed_is_packing(const struct npy_array *array)
 {
     return array->ndim == 1 && array->kind == NPY_FLOAT && array->item_size == 8 &&
-           array->count == PACKING_NUMBERS;
+           (array->count == PACKING_NUMBERS || array->count == OLD_PACKING_NUMBERS);
 }
 
 void packed_take_series(struct npy_array *array, struct dataset *dataset)
 {
-    dataset->packed.storage = *array;
+    dataset->packed.stream = *array;
     memset(array, 0, sizeof *array);
-}
-
-/* Decompresses exactly `size` bytes. */
-static struct error *decompress(const struct npy_array *from, uint8_t *to, size_t size)
-{
-    uint64_t memory = (uint64_t)1 << 27;
-    size_t in = 0, out = 0;
-    lzma_ret result =
-        lzma_stream_buffer_decode(&memory, 0, NULL, from->data, &in, from->count, to, &out, size);
-
-    if (result == LZMA_MEM_ERROR)
-        return error_memory("compressed series");
-    if (result != LZMA_OK || in != from->count || out != size)
-        return error_make("damaged series: %zu compressed bytes do not give %zu", from->count,
-                          size);
-    return NULL;
 }
 
 static struct error *new_codes(struct dataset *dataset)
 {
     size_t values = dataset->count * dataset_series_size(dataset);
 
-    dataset->packed.codes = malloc(values * sizeof *dataset->packed.codes);
+    dataset->packed.codes = calloc(values, sizeof *dataset->packed.codes);
     return dataset->packed.codes ? NULL : error_memory("codes of series");
-}
-
-/* Decompresses the codes, and brings them into the order of the series. */
-static struct error *read_codes(struct dataset *dataset, size_t bytes)
-{
-    const size_t rows = dataset_series_size(dataset), values = dataset->count * rows;
-    struct dataset_packed *packed = &dataset->packed;
-    uint8_t *planes = malloc(values * bytes);
-    struct error *error = planes ? NULL : error_memory("codes of series");
-
-    if (!error)
-        error = decompress(&packed->storage, planes, values * bytes);
-    if (!error)
-        error = new_codes(dataset);
-    for (size_t i = 0; !error && i < dataset->count; i++)
-        for (size_t row = 0; row < rows; row++) {
-            size_t place = place_of(dataset, i, row);
-            unsigned upper = bytes == 2 ? planes[values + place] : 0;
-
-            packed->codes[i * rows + row] = (uint16_t)(planes[place] | upper << 8);
-        }
-    free(planes);
-    npy_array_free(&packed->storage);
-    return error;
 }
 
 struct error *packed_take_packing(const struct npy_array *array, struct dataset *dataset)
 {
     const double *numbers = array->data;
-    double bytes = numbers[PACKING_BYTES], levels = numbers[PACKING_LEVELS], all = 1;
-    const double most =
-        fmin((double)MOST_RATIO * (double)dataset->packed.storage.count, (double)(SIZE_MAX / 64));
+    const size_t bytes = dataset->packed.stream.count;
+    const double most = fmin((double)CODER_RATIO * (double)bytes, (double)(SIZE_MAX / 64));
+    double levels = numbers[PACKING_LEVELS], all = 1;
     size_t sizes[3];
 
-    if ((bytes != 1 && bytes != 2) || !(levels >= 0 && levels <= MOST_LEVELS) ||
-        levels != floor(levels))
-        return error_make("damaged packing: codes of %g bytes, transform of %g levels", bytes,
-                          levels);
+    if (array->count == OLD_PACKING_NUMBERS)
+        return error_make("series that an earlier version compressed (with xz), which this one "
+                          "does not read: make them again with sc-quantise --step");
+    if (numbers[PACKING_VERSION] != VERSION)
+        return error_make("compressed series of version %g; this program reads version %d",
+                          numbers[PACKING_VERSION], (int)VERSION);
+    if (!(levels >= 0 && levels <= PACKED_MOST_LEVELS) || levels != floor(levels))
+        return error_make("damaged packing: a transform of %g levels", levels);
+    if (numbers[PACKING_CLASSES] != 0 && numbers[PACKING_CLASSES] != 1)
+        return error_make("damaged packing: %g is neither 0 nor 1", numbers[PACKING_CLASSES]);
     for (size_t i = 0; i < 3; i++) {
         double size = numbers[PACKING_COUNT + i];
 
         if (!(size >= 1 && size <= most) || size != floor(size) || (all *= size) > most)
-            return error_make("damaged packing: %zu bytes cannot hold (%g, %g, %g) values",
-                              dataset->packed.storage.count, numbers[PACKING_COUNT],
-                              numbers[PACKING_CHANNELS], numbers[PACKING_LENGTH]);
+            return error_make("damaged packing: %zu bytes cannot hold (%g, %g, %g) values", bytes,
+                              numbers[PACKING_COUNT], numbers[PACKING_CHANNELS],
+                              numbers[PACKING_LENGTH]);
         sizes[i] = (size_t)size;
     }
     if ((size_t)levels > levels_for(sizes[2]))
@@ -264,22 +209,7 @@ struct error *packed_take_packing(const struct npy_array *array, struct dataset 
     dataset->channels = sizes[1];
     dataset->length = sizes[2];
     dataset->packed.levels = (size_t)levels;
-    return read_codes(dataset, (size_t)bytes);
-}
-
-/* Makes x from codes, low and step. */
-static struct error *new_values(struct dataset *dataset)
-{
-    const size_t shape[] = {dataset->count, dataset->channels, dataset->length};
-    struct npy_error error;
-    double *rows;
-
-    if (npy_array_new(&dataset->storage[STORE_X], NPY_FLOAT, 4, 3, shape, &error))
-        return dataset_npy_error(&error);
-    dataset->x = dataset->storage[STORE_X].data;
-    TRY(new_rows(dataset, &rows));
-    decode(dataset, rows);
-    free(rows);
+    dataset->packed.classes = numbers[PACKING_CLASSES] == 1;
     return NULL;
 }
 
@@ -302,16 +232,40 @@ struct error *packed_take_levels(struct npy_array *array, struct dataset *datase
         if (!(packed->step[c] >= 0 && isfinite(packed->step[c]) && isfinite(packed->low[c])))
             return error_make("damaged levels: channel %zu: from %g in steps of %g", c,
                               (double)packed->low[c], (double)packed->step[c]);
-    return new_values(dataset);
+    return NULL;
 }
 
-struct error *packed_check(const struct dataset *dataset)
+/* Makes x from codes, low and step. */
+static struct error *new_values(struct dataset *dataset)
 {
-    const struct dataset_packed *packed = &dataset->packed;
+    const size_t shape[] = {dataset->count, dataset->channels, dataset->length};
+    struct npy_error error;
+    double *rows;
 
-    if ((packed->codes || packed->storage.data) && !dataset->x)
-        return error_make("compressed series need packing and levels, in that order");
+    if (npy_array_new(&dataset->storage[STORE_X], NPY_FLOAT, 4, 3, shape, &error))
+        return dataset_npy_error(&error);
+    dataset->x = dataset->storage[STORE_X].data;
+    TRY(new_rows(dataset, &rows));
+    decode(dataset, rows);
+    free(rows);
     return NULL;
+}
+
+struct error *packed_decode(struct dataset *dataset)
+{
+    struct dataset_packed *packed = &dataset->packed;
+
+    if (!packed->stream.data)
+        return NULL;
+    if (!packed->low)
+        return error_make("compressed series need packing and levels, in that order");
+    if (packed->classes && !dataset->y)
+        return error_make("compressed series that cannot be read without their labels");
+    TRY(new_codes(dataset));
+    TRY(error_in("damaged series", codes_read_series(dataset, packed->classes, packed->stream.data,
+                                                     packed->stream.count)));
+    npy_array_free(&packed->stream);
+    return new_values(dataset);
 }
 
 void packed_drop(struct dataset *dataset)
@@ -320,6 +274,7 @@ void packed_drop(struct dataset *dataset)
 
     free(packed->codes);
     npy_array_free(&packed->storage);
+    npy_array_free(&packed->stream);
     memset(packed, 0, sizeof *packed);
 }
 
@@ -379,8 +334,8 @@ static double encode(struct dataset *dataset, double *rows, double *largest)
         analyse(rows, length, packed->levels, rows + length);
         for (size_t t = 0; t < length; t++) {
             *largest = fmax(*largest, fabs(rows[t]));
-            packed->codes[i * length + t] = fold(rows[t]);
-            rows[t] = code_at(packed, i * length + t);
+            packed->codes[i * length + t] = code_of(rows[t]);
+            rows[t] = packed->codes[i * length + t];
         }
         synthesise(rows, length, packed->levels, rows + length);
         for (size_t t = 0; step > 0 && t < length; t++) {
@@ -407,7 +362,7 @@ struct error *dataset_pack(struct dataset *dataset, double step, bool transform,
     errors = encode(dataset, rows, &largest);
     decode(dataset, rows);
     free(rows);
-    if (!(largest < MOST_CODE))
+    if (!(largest < PACKED_MOST_CODE))
         return error_make("steps of %g deviations are too small for values of up to %.3g of them",
                           step, largest * step);
     for (size_t i = 0; i < values; i++)
@@ -433,94 +388,33 @@ struct error *packed_move(struct dataset *dataset, size_t channel, double factor
 
 /* ---- Writing ---- */
 
-/* xz with settings for numbers: the bytes before a byte say little about it (lc = lp = pb = 0). */
-static struct error *compress(const uint8_t *from, size_t size, uint8_t **to, size_t *count)
-{
-    lzma_options_lzma options;
-    lzma_filter filters[] = {{LZMA_FILTER_LZMA2, &options}, {LZMA_VLI_UNKNOWN, NULL}};
-    size_t most = lzma_stream_buffer_bound(size);
-    lzma_ret result = LZMA_OK;
-
-    lzma_lzma_preset(&options, 6);
-    options.lc = options.lp = options.pb = 0;
-    *count = 0;
-    *to = most ? malloc(most) : NULL;
-    if (*to)
-        result = lzma_stream_buffer_encode(filters, LZMA_CHECK_CRC32, NULL, from, size, *to, count,
-                                           most);
-    if (!*to || result == LZMA_MEM_ERROR)
-        return error_memory("compressed series");
-    return result == LZMA_OK ? NULL : error_make("series could not be compressed");
-}
-
-/* The bytes before compression: the lower bytes of all codes, then the upper ones if needed. */
-static struct error *arrange(const struct dataset *dataset, uint8_t **planes, size_t *bytes)
-{
-    const size_t rows = dataset_series_size(dataset), values = dataset->count * rows;
-    const uint16_t *codes = dataset->packed.codes;
-
-    *bytes = 1;
-    for (size_t i = 0; i < values; i++)
-        if (codes[i] > 255)
-            *bytes = 2;
-    *planes = malloc(values * *bytes);
-    if (!*planes)
-        return error_memory("codes of series");
-    for (size_t i = 0; i < dataset->count; i++)
-        for (size_t row = 0; row < rows; row++) {
-            size_t place = place_of(dataset, i, row);
-
-            (*planes)[place] = (uint8_t)codes[i * rows + row];
-            if (*bytes == 2)
-                (*planes)[values + place] = (uint8_t)(codes[i * rows + row] >> 8);
-        }
-    return NULL;
-}
-
-/* Compresses the codes into `count` bytes; *bytes: of one code before compression. */
-static struct error *compressed(const struct dataset *dataset, uint8_t **data, size_t *count,
-                                size_t *bytes)
-{
-    uint8_t *planes = NULL;
-    struct error *error = arrange(dataset, &planes, bytes);
-
-    if (!error)
-        error =
-            compress(planes, dataset->count * dataset_series_size(dataset) * *bytes, data, count);
-    free(planes);
-    return error;
-}
-
 struct error *dataset_packed_size(const struct dataset *dataset, size_t *size)
 {
-    uint8_t *data = NULL;
-    size_t bytes;
-    struct error *error = compressed(dataset, &data, size, &bytes);
+    uint8_t *bytes;
+    struct error *error = codes_write_series(dataset, &bytes, size);
 
-    free(data);
+    free(bytes);
     return error;
 }
 
 struct error *packed_write(FILE *stream, const struct dataset *dataset)
 {
     const size_t numbers = PACKING_NUMBERS;
+    const double packing[] = {[PACKING_VERSION] = VERSION,
+                              [PACKING_COUNT] = (double)dataset->count,
+                              [PACKING_CHANNELS] = (double)dataset->channels,
+                              [PACKING_LENGTH] = (double)dataset->length,
+                              [PACKING_LEVELS] = (double)dataset->packed.levels,
+                              [PACKING_CLASSES] = dataset->y != NULL};
     struct npy_error npy_error;
-    uint8_t *data = NULL;
-    size_t count, bytes;
-    struct error *error = compressed(dataset, &data, &count, &bytes);
+    uint8_t *bytes;
+    size_t size;
+    struct error *error = codes_write_series(dataset, &bytes, &size);
 
-    if (!error) {
-        const double packing[] = {[PACKING_BYTES] = (double)bytes,
-                                  [PACKING_COUNT] = (double)dataset->count,
-                                  [PACKING_CHANNELS] = (double)dataset->channels,
-                                  [PACKING_LENGTH] = (double)dataset->length,
-                                  [PACKING_LEVELS] = (double)dataset->packed.levels};
-
-        if (npy_write_data(stream, NPY_UINT, 1, 1, &count, data, &npy_error) ||
-            npy_write_data(stream, NPY_FLOAT, 8, 1, &numbers, packing, &npy_error) ||
-            npy_write(stream, &dataset->packed.storage, &npy_error))
-            error = dataset_npy_error(&npy_error);
-    }
-    free(data);
+    if (!error && (npy_write_data(stream, NPY_UINT, 1, 1, &size, bytes, &npy_error) ||
+                   npy_write_data(stream, NPY_FLOAT, 8, 1, &numbers, packing, &npy_error) ||
+                   npy_write(stream, &dataset->packed.storage, &npy_error)))
+        error = dataset_npy_error(&npy_error);
+    free(bytes);
     return error;
 }

@@ -31,7 +31,7 @@ static struct error *unexpected(const struct npy_array *array, size_t position)
         "array %zu of type %s and shape (%s) is not one of: labels (N,) and groups (N,) "
         "of integers, soft labels (N, V) of floats, class names (V,), notes (), views "
         "(12,) of float64, codes of views (M, .) of bytes, levels (2, N, C, 1) of floats, packing "
-        "(2,) or (5,) of float64",
+        "(2,) or (6,) of float64",
         position, type, shape);
 }
 
@@ -171,7 +171,7 @@ static struct error *store_array(struct npy_array *array, size_t position, struc
 
     if (position == 1)
         return store_series(array, dataset);
-    if (!dataset->x)
+    if (!dataset->x && !dataset->packed.low)
         return store_packed(array, position, dataset);
     if (array->ndim == 1 && !text && array->kind != NPY_FLOAT && !dataset->y)
         return store_labels(array, dataset);
@@ -183,9 +183,9 @@ static struct error *store_array(struct npy_array *array, size_t position, struc
         (array->ndim == 0 && text && !dataset->notes))
         return dataset_take_texts(array, &dataset->names, &dataset->classes, &dataset->notes);
     if (array->ndim == 4 && array->kind == NPY_FLOAT && !dataset->levels.low &&
-        !dataset->packed.codes)
+        !dataset->packed.low)
         return levels_take(array, dataset);
-    if (levels_is_packing(array) && !dataset->levels.bits && !dataset->packed.codes)
+    if (levels_is_packing(array) && !dataset->levels.bits && !dataset->packed.low)
         return levels_take_packing(array, dataset);
     if (views_is_recipe(array) && dataset->views.bits == 0)
         return views_take_recipe(array, dataset);
@@ -303,7 +303,7 @@ static struct error *check_finite(const struct dataset *dataset, bool known)
 
 static struct error *check(struct dataset *dataset, unsigned flags, bool finite)
 {
-    TRY(packed_check(dataset));
+    TRY(packed_decode(dataset));
     if (dataset->levels.bits || dataset->levels.low || dataset->packed.codes)
         dataset->reread = finite = false;
     TRY(levels_decode(dataset, &dataset->storage[STORE_X]));

@@ -1,9 +1,10 @@
 /* A recipe is a row of numbers, so that it costs few bytes and NumPy reads it at a glance:
  *
- *     version, N, seed, shift, crop, warp, gain, mix, cut, bits, step, CRC-32 of the codes
+ *     version, N, seed, shift, crop, warp, gain, mix, cut, bits, step, CRC-32 of the codes, rows
  *
- * Codes of version 1 are those of the M views; of version 2, those of the N series and then of the
- * views, in place of soft labels of the series.
+ * Rows of codes of version 3 are those of the M views; of version 4, those of the N series and then
+ * of the views, in place of soft labels of the series.  dataset-codes.c makes bytes of them.
+ * Versions 1 and 2, which are only read, have the codes themselves and no thirteenth number.
  * N and the checksum tell that the codes belong to these series and are undamaged. */
 #include "formats/dataset-internal.h"
 
@@ -12,6 +13,7 @@
 #include <string.h>
 
 #include "base/checksum.h"
+#include "formats/coder.h"
 
 enum {
     VERSION,
@@ -26,9 +28,11 @@ enum {
     BITS,
     STEP,
     CHECKSUM,
+    OLD_NUMBERS,
+    ROWS = OLD_NUMBERS,
     NUMBERS,
 };
-enum { LABELS_VIEWS = 1, LABELS_SERIES = 2 }; /* versions */
+enum { OLD_VIEWS = 1, OLD_SERIES, LABELS_VIEWS, LABELS_SERIES }; /* versions */
 
 /* The range of each number of a recipe. */
 static const struct {
@@ -48,6 +52,7 @@ static const struct {
     [BITS] = {"bits of a code", 4, 8, true},
     [STEP] = {"step of the codes", 0, 1e30, false},
     [CHECKSUM] = {"checksum", 0, 0xffffffffu, true},
+    [ROWS] = {"number of rows of codes", 1, 0x1p53, true},
 };
 
 bool views_is_recipe(const struct npy_array *array)
@@ -55,9 +60,9 @@ bool views_is_recipe(const struct npy_array *array)
     return array->ndim == 1 && array->kind == NPY_FLOAT && array->item_size == 8;
 }
 
-static struct error *check_numbers(const double *numbers)
+static struct error *check_numbers(const double *numbers, size_t count)
 {
-    for (size_t i = 0; i < NUMBERS; i++) {
+    for (size_t i = 0; i < count; i++) {
         double value = numbers[i];
 
         if (!(value >= ranges[i].low && value <= ranges[i].high) ||
@@ -77,10 +82,11 @@ struct error *views_take_recipe(const struct npy_array *array, struct dataset *d
     if (array->count >= 1 && numbers[VERSION] > LABELS_SERIES)
         return error_make("views of version %g; this program reads versions up to %d",
                           numbers[VERSION], LABELS_SERIES);
-    if (array->count != NUMBERS)
+    if (array->count < 1 ||
+        array->count != (numbers[VERSION] <= OLD_SERIES ? OLD_NUMBERS : NUMBERS))
         return error_make("damaged views: a recipe has %d numbers, not %zu", (int)NUMBERS,
                           array->count);
-    TRY(check_numbers(numbers));
+    TRY(check_numbers(numbers, array->count));
     if (numbers[SERIES] != (double)dataset->count)
         return error_make("views of %.0f series, but there are %zu: they belong to another dataset",
                           numbers[SERIES], dataset->count);
@@ -94,21 +100,24 @@ struct error *views_take_recipe(const struct npy_array *array, struct dataset *d
     views->bits = (unsigned)numbers[BITS];
     views->step = numbers[STEP];
     views->checksum = (uint32_t)numbers[CHECKSUM];
-    views->labels_series = numbers[VERSION] == LABELS_SERIES;
+    views->labels_series = numbers[VERSION] == OLD_SERIES || numbers[VERSION] == LABELS_SERIES;
+    views->coded_rows = array->count == NUMBERS ? (size_t)numbers[ROWS] : 0;
     return NULL;
 }
 
 struct error *views_take_codes(struct npy_array *array, struct dataset *dataset)
 {
     struct dataset_views *views = &dataset->views;
+    size_t rows = views->coded_rows ? views->coded_rows : array->shape[0];
 
     if (views->bits == 0)
         return error_make("codes of views without their recipe");
-    if (array->count == 0 || (views->labels_series && array->shape[0] <= dataset->count))
+    if (array->count == 0 || (views->labels_series && rows <= dataset->count))
         return error_make("damaged views: no codes");
-    if (checksum_crc32(array->data, array->count) != views->checksum)
-        return error_make("damaged views: the checksum of the codes does not match");
-    views->count = array->shape[0] - (views->labels_series ? dataset->count : 0);
+    if (views->coded_rows && (array->shape[0] != 1 || rows / CODER_RATIO > array->count))
+        return error_make("damaged views: %zu bytes cannot hold the codes of %zu views",
+                          array->count, rows);
+    views->count = rows - (views->labels_series ? dataset->count : 0);
     views->storage = *array;
     views->codes = array->data;
     memset(array, 0, sizeof *array);
@@ -134,22 +143,67 @@ static struct error *decode_series(struct dataset *dataset)
     return error;
 }
 
+/* Puts the codes in the place of the bytes that were made of them. */
+static struct error *decode_rows(struct dataset *dataset)
+{
+    struct dataset_views *views = &dataset->views;
+    const size_t shape[] = {views->coded_rows, views_row(dataset->classes, views->bits)};
+    struct npy_array coded = views->storage;
+    struct label_codes codes = {.count = views->coded_rows,
+                                .series = views->labels_series ? dataset->count : 0,
+                                .classes = dataset->classes,
+                                .bits = views->bits,
+                                .y = dataset->y};
+    struct npy_array rows;
+    struct npy_error npy_error;
+    struct error *error;
+
+    if (codes.count > (size_t)CODER_RATIO * coded.count / codes.classes)
+        return error_make("damaged views: %zu bytes cannot hold the codes of %zu views",
+                          coded.count, codes.count);
+    if (npy_array_new(&rows, NPY_UINT, 1, 2, shape, &npy_error))
+        return dataset_npy_error(&npy_error);
+    codes.rows = rows.data;
+    error = codes_read_labels(&codes, coded.data, coded.count);
+    views->storage = rows;
+    views->codes = rows.data;
+    views->coded_rows = 0;
+    npy_array_free(&coded);
+    return error_in("damaged views", error);
+}
+
+static struct error *check_codes(const struct dataset *dataset)
+{
+    const struct dataset_views *views = &dataset->views;
+    size_t row = views_row(dataset->classes, views->bits);
+
+    if (views->storage.shape[1] != row)
+        return error_make("damaged views: %zu bytes of codes for each view, but %zu classes need "
+                          "%zu",
+                          views->storage.shape[1], dataset->classes, row);
+    if (checksum_crc32(views->codes, views->storage.count) != views->checksum)
+        return error_make("damaged views: the checksum of the codes does not match");
+    return NULL;
+}
+
 struct error *views_check(struct dataset *dataset)
 {
     const struct dataset_views *views = &dataset->views;
 
     if (views->bits && !views->codes)
         return error_make("damaged views: a recipe without codes");
-    if (views->codes && !dataset->y)
+    if (!views->codes)
+        return NULL;
+    if (!dataset->y)
         return error_make("views without labels of the series");
-    if (views->codes && views->storage.shape[1] != views_row(dataset->classes, views->bits))
-        return error_make("damaged views: %zu bytes of codes for each view, but %zu classes need "
-                          "%zu",
-                          views->storage.shape[1], dataset->classes,
-                          views_row(dataset->classes, views->bits));
-    if (views->labels_series && dataset->soft)
+    if (views->coded_rows)
+        TRY(decode_rows(dataset));
+    TRY(check_codes(dataset));
+    if (!views->labels_series)
+        return NULL;
+    if (dataset->soft)
         return error_make("damaged views: soft labels twice, as floats and as codes");
-    return views->labels_series ? decode_series(dataset) : NULL;
+    return decode_series(dataset);
 }
 
 void views_drop(struct dataset *dataset)
@@ -214,29 +268,36 @@ bool views_hold_soft(const struct dataset *dataset)
 }
 
 /* The codes of the series, if they have soft labels, then those of the views. */
-static struct error *write_codes(FILE *stream, const struct dataset *dataset, double *row)
+static struct error *new_rows(const struct dataset *dataset, struct label_codes *codes)
 {
     const struct dataset_views *views = &dataset->views;
-    size_t bytes = views_row(dataset->classes, views->bits);
-    size_t series = views_hold_soft(dataset) ? dataset->count : 0, numbers = NUMBERS;
-    const size_t shape[] = {series + views->count, bytes};
-    struct npy_array codes;
-    struct npy_error error;
+    const size_t classes = dataset->classes, row = views_row(classes, views->bits);
     uint8_t *next;
-    int failed;
 
-    if (npy_array_new(&codes, NPY_UINT, 1, 2, shape, &error))
+    *codes = (struct label_codes){.series = views_hold_soft(dataset) ? dataset->count : 0,
+                                  .classes = classes,
+                                  .bits = views->bits,
+                                  .y = dataset->y};
+    codes->count = codes->series + views->count;
+    next = codes->rows = malloc(codes->count * row);
+    if (!next)
+        return error_memory("codes of views");
+    for (size_t i = 0; i < codes->series; i++, next += row)
+        views_encode(dataset->soft + i * classes, classes, views->bits, views->step, next);
+    memcpy(next, views->codes, views->count * row);
+    return NULL;
+}
+
+static struct error *write_arrays(FILE *stream, const double *row, const uint8_t *bytes,
+                                  size_t size)
+{
+    const size_t numbers = NUMBERS, shape[] = {1, size};
+    struct npy_error error;
+
+    if (npy_write_data(stream, NPY_FLOAT, 8, 1, &numbers, row, &error) ||
+        npy_write_data(stream, NPY_UINT, 1, 2, shape, bytes, &error))
         return dataset_npy_error(&error);
-    next = codes.data;
-    for (size_t i = 0; i < series; i++, next += bytes)
-        views_encode(dataset->soft + i * dataset->classes, dataset->classes, views->bits,
-                     views->step, next);
-    memcpy(next, views->codes, views->count * bytes);
-    row[CHECKSUM] = checksum_crc32(codes.data, codes.count);
-    failed = npy_write_data(stream, NPY_FLOAT, 8, 1, &numbers, row, &error) ||
-             npy_write(stream, &codes, &error);
-    npy_array_free(&codes);
-    return failed ? dataset_npy_error(&error) : NULL;
+    return NULL;
 }
 
 struct error *views_write(FILE *stream, const struct dataset *dataset)
@@ -256,7 +317,20 @@ struct error *views_write(FILE *stream, const struct dataset *dataset)
         [BITS] = views->bits,
         [STEP] = views->step,
     };
+    struct label_codes codes;
+    uint8_t *bytes = NULL;
+    size_t size;
+    struct error *error;
 
-    TRY(check_numbers(row));
-    return write_codes(stream, dataset, row);
+    TRY(new_rows(dataset, &codes));
+    row[CHECKSUM] = checksum_crc32(codes.rows, codes.count * views_row(codes.classes, codes.bits));
+    row[ROWS] = (double)codes.count;
+    error = check_numbers(row, NUMBERS);
+    if (!error)
+        error = codes_write_labels(&codes, &bytes, &size);
+    if (!error)
+        error = write_arrays(stream, row, bytes, size);
+    free(bytes);
+    free(codes.rows);
+    return error;
 }

@@ -47,6 +47,7 @@ struct dataset_views {
     double step;
     uint32_t checksum;  /* of the codes, as the file says */
     bool labels_series; /* the file has codes of the series as well, before those of the views */
+    size_t coded_rows;  /* of bytes that must still be decoded, while a file is read */
     uint8_t *codes;     /* (M, views_row(V, bits)) */
     struct npy_array storage; /* what codes live in */
 };
@@ -62,10 +63,12 @@ struct dataset_levels {
 /* Compressed series: a value is low + step * w, with a low and a step for each channel, where w is
  * a code or an element of the inverse wavelet transform of codes.  x always holds the values. */
 struct dataset_packed {
-    uint16_t *codes;          /* (N, C, L), or NULL: X is not compressed */
+    int16_t *codes;           /* (N, C, L), or NULL: X is not compressed */
     size_t levels;            /* of the transform; 0: none */
     float *low, *step;        /* (C,) each */
     struct npy_array storage; /* what both live in */
+    struct npy_array stream;  /* the coded codes, while a file is read */
+    bool classes;             /* were known when they were coded */
 };
 
 /* Makes series first..first+count-1, in that order, for a dataset that is written without being

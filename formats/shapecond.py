@@ -8,7 +8,6 @@
 
 The file can be copied anywhere.  Formats: sc-dataset(5), slp(5).
 """
-import lzma
 import os
 import shutil
 import struct
@@ -38,20 +37,26 @@ def load(path):
             role = _ROLES.get(f"{array.ndim}{array.dtype.kind}")
             if role == "y" and "y" in found:
                 role = "groups"
-            if role == "views" and len(array) in (2, 5):
+            if role == "views" and len(array) in (2, 6):
                 role = "packing"
             if role is None or role in found:
                 raise ValueError(f"{path}: an array of shape {array.shape} and type {array.dtype} is not part of a dataset")
             found[role] = array
     if ("levels" in found) != ("packing" in found):
         raise ValueError(f"{path}: series of few bits need both levels and packing")
-    if "levels" in found:
-        decode = _unpacked if len(found["packing"]) == 5 else _values
-        found["X"] = decode(found["X"], found["levels"], found["packing"])
-    if "views" in found and found["views"][0] == 2:  # codes of the series, then of the views
-        count = len(found["X"])
-        found["soft"] = _logits(found["codes"][:count], _classes(found), found["views"])
-        found["codes"] = found["codes"][count:]
+    if "levels" in found and len(found["packing"]) == 6:
+        found["X"] = _unpacked(found["X"], found["levels"], found["packing"], found.get("y"))
+    elif "levels" in found:
+        found["X"] = _values(found["X"], found["levels"], found["packing"])
+    if "views" in found:
+        views, series = found["views"], len(found["X"]) if found["views"][0] in (2, 4) else 0
+        if views[0] >= 3:
+            found["codes"] = _decoded_labels(found["codes"], views, _classes(found), found["y"][:series])
+        if zlib.crc32(found["codes"].tobytes()) != views[11]:
+            raise ValueError(f"{path}: damaged views: the checksum of the codes does not match")
+        if series:  # codes of the series, then of the views
+            found["soft"] = _logits(found["codes"][:series], _classes(found), views)
+            found["codes"] = found["codes"][series:]
     return found
 
 
@@ -104,33 +109,28 @@ def _analysed(w, levels):
     return w
 
 
-def _unpacked(data, levels, packing):
-    size, N, C, L, depth = map(int, packing)
-    stream = lzma.LZMADecompressor()
-    planes = np.frombuffer(stream.decompress(data.tobytes(), size * N * C * L), "u1").reshape(size, -1)
-    codes = sum(plane.astype("i8") << 8 * i for i, plane in enumerate(planes))
-    codes = np.where(codes % 2, -(codes // 2) - 1, codes // 2)
-    codes = codes.reshape(C * L, N).T if depth else codes
-    w = _synthesised(codes.reshape(N, C, L).astype("f8"), depth)
+def _unpacked(data, levels, packing, y):
+    version, N, C, L, depth, classes = map(int, packing)
+    if version != 2:
+        raise ValueError(f"compressed series of version {version} are not known")
+    codes = np.zeros((N, C, L), "i8")
+    _walk_series(codes, y if classes else np.zeros(N, int), depth, data[:C], data[C:])
+    w = _synthesised(codes.astype("f8"), depth)
     return (levels[0].astype("f8") + levels[1].astype("f8") * w).astype("f4")
 
 
-def _packed(X, levels, packing):
+def _packed(X, levels, packing, y):
     low, step = np.asarray(levels, "f8")
     depth = int(packing[4])
     w = _analysed((X.astype("f8") - low) / np.where(step > 0, step, 1), depth)
     codes = np.clip(np.rint(w), -32767, 32767).astype("i8")
-    codes = np.where(codes < 0, -2 * codes - 1, 2 * codes).reshape(len(X), -1)
-    codes = codes.T if depth else codes
-    size = 2 if codes.max() > 255 else 1
-    planes = b"".join((codes >> 8 * i & 255).astype("u1").tobytes() for i in range(size))
-    filters = [{"id": lzma.FILTER_LZMA2, "preset": 6, "lc": 0, "lp": 0, "pb": 0}]
-    data = np.frombuffer(lzma.compress(planes, check=lzma.CHECK_CRC32, filters=filters), "u1")
-    packing = np.array([size, *X.shape, depth], "<f8")
-    levels = np.asarray(levels, "<f4")
-    if np.any(np.abs(_unpacked(data, levels, packing) - X) > 0.01 * step + np.spacing(np.abs(X.astype("f4")))):
+    values = (low + step * _synthesised(codes.astype("f8"), depth)).astype("f4")
+    if np.any(np.abs(values - X) > 0.01 * step + np.spacing(np.abs(X.astype("f4")))):
         raise ValueError("X has values that its levels do not hold; without levels and packing it is stored as floats")
-    return [data, packing, levels]
+    references = _references(codes, depth)
+    coded = _walk_series(codes, np.zeros(len(X), int) if y is None else y, depth, references)
+    return [np.concatenate([references, coded]), np.array([2, *X.shape, depth, y is not None], "<f8"),
+            np.asarray(levels, "<f4")]
 
 
 def _codes(X, levels, bits):
@@ -169,9 +169,8 @@ def save(path, X, y=None, groups=None, soft=None, names=None, notes=None, views=
     if X.ndim != 3 or not X.size:
         raise ValueError(f"X must have the shape (N, C, L) or (N, L), not {X.shape}")
     arrays = [X.astype("<f4")]
-    if levels is not None and len(packing) == 5:
-        arrays = _packed(X, levels, packing)
-    elif levels is not None:
+    compressed = levels is not None and len(packing) == 6
+    if levels is not None and not compressed:
         bits = packing[0]
         arrays = [_pack(_codes(X, levels, bits), bits), np.asarray(levels, "<f4"), np.array([bits, X.shape[2]], "<f8")]
     if y is not None:
@@ -181,8 +180,12 @@ def save(path, X, y=None, groups=None, soft=None, names=None, notes=None, views=
         if y.dtype.kind not in "iu" or y.min() < 0:
             classes, y = np.unique(y.astype(str) if y.dtype.kind == "O" else y, return_inverse=True)
             names = classes.astype(str) if names is None else names
-        small = packing is not None and len(packing) == 5 and y.max() < 256 and (names is None or len(names) <= 256)
-        arrays.append(y.astype("u1" if small else "<i4"))
+        small = compressed and y.max() < 256 and (names is None or len(names) <= 256)
+        y = y.astype("u1" if small else "<i4")
+    if compressed:
+        arrays = _packed(X, levels, packing, y)
+    if y is not None:
+        arrays.append(y)
     if groups is not None:
         if y is None:
             raise ValueError("groups need y")
@@ -199,17 +202,257 @@ def save(path, X, y=None, groups=None, soft=None, names=None, notes=None, views=
         arrays.append(np.array(notes.encode() if short else notes))
     if views is not None:
         views, codes = np.array(views, "<f8"), np.asarray(codes, "u1")
-        views[0] = 2 if coded else 1
         if coded:
             bits, step = views[9:11]
             below = np.max(soft, 1, keepdims=True) - np.asarray(soft, "f8")
             below = np.minimum(np.floor(below / (step or 1) + 0.5), 2**bits - 1)
             codes = np.concatenate([_pack(below, bits), codes])
-        views[11] = zlib.crc32(codes.tobytes())
-        arrays += [views, codes]
+        views = np.array([4 if coded else 3, *views[1:11], zlib.crc32(codes.tobytes()), len(codes)], "<f8")
+        classes = len(names) if names is not None else np.shape(soft)[1] if soft is not None else y.max() + 1
+        arrays += [views, _coded_labels(codes, views, classes, y[:len(X) if coded else 0])[None]]
     with open(path, "wb") as file:
         for array in arrays:
             np.save(file, array, allow_pickle=False)
+
+
+# ---- The coder of compressed series and of label codes (sc-dataset(5)) ----
+
+_CODER_LOG = np.floor(256 * np.log(np.arange(1, 2561)) + 0.5).astype("i8")
+_CODER_P = np.clip(np.floor(32768 / (1 + np.exp(-np.arange(-2047, 2048) / 256)) + 0.5), 16, 32752).astype("i8")
+_WORDS = [pow(0x9e3779b1, i + 1, 2**32) for i in range(12)]
+_WHERE, _NEAR, _ABOVE, _TIME, _ROUGH, _LAST, _LAST_BUT_ONE, _REFERENCE, _PLACE, _CLASS, _CHANGE, _CHANGE_BEFORE = range(12)
+
+
+def _word(word, numbers):
+    return np.asarray(numbers, "i8").astype("u4") * np.uint32(_WORDS[word])
+
+
+class _Coder:
+    """Reads numbers from bytes, or writes them if there are none; all lanes at once."""
+
+    def __init__(self, lanes, inputs, data=None):
+        self.counts = np.zeros((inputs << 18, 2), "i4")
+        self.weights = np.full((34, 8, inputs), 20000, "i8")
+        self.first_slots = np.arange(inputs) << 18
+        self.contexts, self.sets = np.zeros((lanes, inputs), "u4"), np.zeros(lanes, int)
+        self.states, self.events, self.words = np.full(lanes, 65536, "i8"), [], None
+        if data is not None:
+            if len(data) < 4 * lanes or len(data) % 2:
+                raise ValueError("damaged codes: they end too early")
+            self.states[:] = np.frombuffer(data[:4 * lanes].tobytes(), "<u4")
+            self.words, self.next = np.frombuffer(data[4 * lanes:].tobytes(), "<u2"), 0
+
+    def decide(self, kind, lanes, node, bits):
+        hashed = self.contexts[lanes] + (np.asarray(node, "u4") * np.uint32(0x9e3779b1))[..., None]
+        slots = ((hashed ^ hashed >> 15) * np.uint32(0x85ebca6b) >> 14) + self.first_slots
+        stretch = _CODER_LOG[2 * self.counts[slots]]
+        stretch, sets = stretch[..., 1] - stretch[..., 0], self.sets[lanes]
+        mixed = (self.weights[kind, sets] * stretch).sum(1) >> 16
+        p = _CODER_P[np.clip(mixed, -2047, 2047) + 2047]
+        if self.words is None:
+            bits = bits.astype(int)
+            self.events.append((lanes, p, bits))
+        else:
+            x = self.states[lanes]
+            rest = x & 32767
+            bits = (rest < p).astype(int)
+            x = np.where(bits, p, 32768 - p) * (x >> 15) + rest - np.where(bits, 0, p)
+            short = x < 65536
+            words = self.words[self.next:self.next + short.sum()]
+            self.next += short.sum()
+            if len(words) < short.sum():
+                raise ValueError("damaged codes: they end too early")
+            x[short] = x[short] << 16 | words
+            self.states[lanes] = x
+        np.add.at(self.weights, (kind, sets), (stretch * (bits * 32768 - p)[:, None] + 32768) >> 16)
+        np.add.at(self.counts, (slots, bits[:, None]), 1)
+        counts = self.counts[slots]
+        full = counts.sum(-1) > 1023
+        self.counts[slots[full]] = counts[full] >> 1
+        return bits
+
+    def numbers(self, numbers):
+        lanes, size = np.arange(len(numbers)), np.abs(numbers)
+        active = lanes[self.decide(0, lanes, 0 * lanes, size > 0) > 0]
+        negative, longer, known = 0 * lanes, 0 * lanes, 0 * lanes
+        negative[active] = self.decide(1, active, 1 + 0 * active, numbers[active] < 0)
+        known[active] = 1
+        for i in range(17):
+            if not len(active):
+                break
+            if i == 16:
+                raise ValueError("damaged codes: a number is too large")
+            active = active[self.decide(2 + i, active, 2 + 2 * i + negative[active], size[active] >> (i + 1) > 0) > 0]
+            longer[active] = i + 1
+        for i in range(1, longer.max() + 1):
+            active = lanes[longer >= i]
+            node = 64 + 2 * (longer[active] << 16 | known[active]) + negative[active]
+            bits = self.decide(17 + i, active, node, size[active] >> (longer[active] - i) & 1)
+            known[active] = known[active] << 1 | bits
+        return np.where(negative, -known, known)
+
+    def codes(self, codes, width):
+        lanes = np.arange(len(codes))
+        known = 1 + 0 * lanes
+        for i in range(1, width + 1):
+            known = known << 1 | self.decide(17 + i, lanes, known, codes >> (width - i) & 1)
+        return known - (1 << width)
+
+    def finish(self):
+        if self.words is not None:
+            if self.next < len(self.words) or np.any(self.states != 65536):
+                raise ValueError("damaged codes")
+            return None
+        words = []
+        for lanes, p, bits in self.events[::-1]:
+            x, share = self.states[lanes], np.where(bits, p, 32768 - p)
+            full = x >= share << 17
+            words.append(x[full][::-1] & 65535)
+            x[full] >>= 16
+            self.states[lanes] = (x // share << 15) + x % share + np.where(bits, 0, p)
+        words = np.concatenate(words)[::-1]
+        return np.frombuffer(self.states.astype("<u4").tobytes() + words.astype("<u2").tobytes(), "u1")
+
+
+def _rough(numbers):
+    return np.searchsorted([1, 2, 3, 5, 8, 14, 30], np.abs(numbers), "right")
+
+
+def _places(length, depth):
+    """Of each coefficient: its band, how many of the band are before it, and which one of the coarser band is above."""
+    ends = [length]
+    for _ in range(depth):
+        ends.insert(0, -(-ends[0] // 2))
+    t, ends = np.arange(length), np.array([0, 0] + ends)
+    band = np.searchsorted(ends[2:], t, "right")
+    before = t - np.where(band > 0, ends[band + 1], 0)
+    size = ends[band + 1] - ends[band]
+    above = ends[band] + np.minimum(np.where(band > 1, before // 2, before), size - 1)
+    return band, before, np.where(band > 0, above, 0)
+
+
+def _references(codes, depth):
+    """For each channel, how many channels before is the one that is most like it; 0: none."""
+    first = np.argmax(_places(codes.shape[2], depth)[0] > 0) if depth else 0
+    rows = codes[:300, :, first:].astype("f8")
+    found = np.zeros(codes.shape[1], "u1")
+    for c in range(codes.shape[1]):
+        best, own = 0, 1e-9 + (rows[:, c]**2).sum()
+        for distance in range(1, min(c, 32) + 1):
+            other = rows[:, c - distance]
+            agreement = (rows[:, c] * other).sum()**2 / (own * (1e-9 + (other**2).sum()))
+            if agreement > best:
+                best, found[c] = agreement, distance
+    return found
+
+
+def _walk_series(codes, y, depth, references, data=None):
+    """Fills codes (N, C, L) from bytes, or returns the bytes of them."""
+    N, C, L = codes.shape
+    lanes = min(max(N // 16, 1), 256)
+    coder = _Coder(lanes, 6 if depth else 7, data)
+    places = _places(L, depth) if depth else None
+    if np.any(references > np.arange(C)) or len(references) < C:
+        raise ValueError("damaged codes: a channel follows one before the first")
+    for first in range(0, N, lanes):
+        group, classes = codes[first:first + lanes], np.asarray(y[first:first + lanes], "i8")
+        for c in range(C):
+            rows, other = group[:, c], group[:, c - references[c]] if references[c] else np.zeros_like(group[:, 0])
+            run, last_other = np.zeros(len(rows), int), np.zeros(len(rows), int)
+            for t in range(L):
+                place = _word(_PLACE, c * L + t) + _word(_CLASS, classes)
+                if depth:
+                    contexts, sets = _coefficient_contexts(rows, other, c, t, place, *places)
+                    coder.contexts[:len(rows)], coder.sets[:len(rows)] = np.transpose(contexts), sets
+                    rows[:, t] = coder.numbers(rows[:, t])
+                    continue
+                last = rows[:, t - 1] if t else np.zeros(len(rows), "i8")
+                contexts, sets = _value_contexts(rows, other, c, t, classes, place, last, run, last_other)
+                coder.contexts[:len(rows)], coder.sets[:len(rows)] = np.transpose(contexts), sets
+                rows[:, t] = last + coder.numbers(rows[:, t] - last)
+                if t:
+                    stays = rows[:, t] == last
+                    run, last_other = np.where(stays, np.minimum(run + 1, 15), 0), np.where(stays, last_other, last)
+    return coder.finish()
+
+
+def _coefficient_contexts(rows, other, channel, t, place, bands, before, above):
+    none, band = np.zeros(len(rows), "i8"), bands[t]
+    last = rows[:, t - 1] if before[t] > 0 else none
+    last_but_one = rows[:, t - 2] if before[t] > 1 else none
+    over = np.abs(rows[:, above[t]]) if band else none
+    near = 2 * np.abs(last) + np.abs(last_but_one)
+    if band > 1:
+        near = near + over
+        if bands[above[t] + 1] == band - 1:
+            near = near + np.abs(rows[:, above[t] + 1]) // 2
+    near = _rough(near)
+    where, above_word = _word(_WHERE, 8 * channel + band), _word(_ABOVE, _rough(over))
+    return [where + _word(_NEAR, near) + above_word,
+            _word(_TIME, t) + _word(_ROUGH, _rough(last)) + above_word,
+            where + _word(_LAST, last) + _word(_LAST_BUT_ONE, last_but_one),
+            where + _word(_NEAR, near) + _word(_REFERENCE, other[:, t]),
+            place,
+            place + _word(_NEAR, near)], near
+
+
+def _value_contexts(rows, other, channel, t, classes, place, last, run, last_other):
+    none = np.zeros(len(rows), "i8")
+    second, third, fourth = (rows[:, t - i] if t >= i else none for i in (2, 3, 4))
+    change = other[:, t] - (other[:, t - 1] if t else 0)
+    channel = _word(_WHERE, channel)
+    where, class_word = channel + _word(_LAST, last), _word(_CLASS, classes)
+    return [where + _word(_NEAR, last_other) + _word(_ROUGH, run),
+            where + _word(_LAST_BUT_ONE, second),
+            where + _word(_LAST_BUT_ONE, second) + _word(_TIME, third) + _word(_ABOVE, fourth),
+            channel + _word(_CHANGE, last - second) + _word(_CHANGE_BEFORE, second - third),
+            where + class_word + _word(_REFERENCE, change),
+            place + _word(_LAST, last),
+            where + _word(_ROUGH, run) + class_word], np.minimum(run, 7)
+
+
+def _walk_labels(codes, y, width, data=None):
+    """Fills codes (rows, classes) from bytes, or returns the bytes of them; the first rows have the classes y."""
+    lanes = min(max(len(codes) // 100, 1), 32)
+    coder = _Coder(lanes, 6, data)
+    for first in range(0, len(codes), lanes):
+        rows = codes[first:first + lanes]
+        count, own = len(rows), np.arange(first, first + len(rows)) < len(y)
+        top = np.full(count, -1)
+        top[own] = y[first:first + lanes]
+        total, second = np.zeros(count, "i8"), np.full(count, -1)
+        least, least_second, last, last_but_one = (np.full(count, 16) for _ in range(4))
+        for v in range(rows.shape[1]):
+            mean = 2 * total // v if v else np.full(count, 32)
+            of, near, mean = _word(_TIME, v) + _word(_CLASS, top + 1), _word(_NEAR, least), _word(_ROUGH, mean)
+            coder.contexts[:count] = np.transpose([
+                of + _word(_WHERE, own),
+                of + near,
+                _word(_TIME, v) + _word(_LAST, last) + _word(_LAST_BUT_ONE, last_but_one),
+                of + mean,
+                mean + _word(_LAST, last) + near,
+                of + _word(_ABOVE, second + 1) + _word(_REFERENCE, least_second)])
+            coder.sets[:count] = (top >= 0) + 2 * (least == 0)
+            rows[:, v] = coder.codes(rows[:, v], width)
+            code = rows[:, v] >> (width - 4)
+            total, least, last_but_one, last = total + code, np.minimum(least, code), last, code
+            found = ~own & (code == 0) & (top < 0)
+            better = ~found & (top != v) & (code < least_second)
+            top = np.where(found, v, top)
+            second, least_second = np.where(better, v, second), np.where(better, code, least_second)
+    return coder.finish()
+
+
+def _decoded_labels(data, views, classes, y):
+    bits, count = int(views[9]), int(views[12])
+    codes = np.zeros((count, classes), "i8")
+    _walk_labels(codes, y, bits, data.ravel())
+    return _pack(codes, bits)
+
+
+def _coded_labels(codes, views, classes, y):
+    bits = int(views[9])
+    return _walk_labels((_halves(codes) if bits == 4 else codes)[:, :classes].astype("i8"), y, bits)
 
 
 # ---- Labelled views: the arithmetic of sc-expand(1), to the bit ----

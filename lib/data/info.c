@@ -143,7 +143,7 @@ static const char *float_role(const struct info_array *array)
 {
     switch (array->ndim) {
     case 1:
-        return array->shape[0] == 2 || array->shape[0] == 5 ? "packing" : "views";
+        return array->shape[0] == 2 || array->shape[0] == 6 ? "packing" : "views";
     case 2:
         return "soft";
     default:

@@ -301,6 +301,13 @@ static void write_sets(void)
     check(dataset_pack(&dataset, 0.25, false, NULL));
     write_set("compressed", &dataset);
     dataset_unround(&dataset);
+    dataset.channels = 1;
+    dataset.length = 8;
+    check(dataset_pack(&dataset, 0.25, true, NULL));
+    write_set("transformed", &dataset);
+    dataset.channels = 2;
+    dataset.length = 4;
+    dataset_unround(&dataset);
     npy_array_free(&dataset.views.storage);
     dataset.views.count = 0;
     x[5] = NAN;

@@ -1,18 +1,22 @@
 """Golden files of labelled views: views.npy, a small dataset with views of 8 bits, views-4.npy of 4 bits,
 views-few.npy and views-few-4.npy, whose series have few bits and soft labels, too, and what the Python of
-sc-dataset(5) makes of them.  Usage: python tests/golden/views.py"""
+sc-dataset(5) makes of them.  Their codes are those of versions 1 and 2, but for views-few.npy: version 4.  Usage: python tests/golden/views.py"""
 import os
 import re
+import sys
 import zlib
 
 import numpy as np
 
 here = os.path.dirname(os.path.abspath(__file__))
+sys.path.insert(0, os.path.join(here, "..", "..", "formats"))
+import shapecond
 page = open(os.path.join(here, "..", "..", "man", "sc-dataset.5")).read()
 for part in re.findall(r"^\.Bd.*?\n(.*?)^\.Ed", page, re.M | re.S):
     if "def " in part:
-        exec(part)
+        exec(part.replace("\\e", "\\"))
 
+values_of = values
 random = np.random.default_rng(1)
 N, C, L, V, M = 5, 3, 21, 3, 40
 X = random.standard_normal((N, C, L)).cumsum(-1).astype("f4")
@@ -48,10 +52,15 @@ for name, bits, length in (("views-few", 8, 21), ("views-few-4", 4, 21)):
     views = np.array([2, N, 77, 0.25, 0.4, 0.5, 0.3, 0.5, 0.5, bits, 0.125, zlib.crc32(codes.tobytes())])
     path = os.path.join(here, name + ".npy")
     with open(path, "wb") as f:
-        for array in (packed, levels, np.array([bits, length], "f8"), y, views, codes):
+        if name == "views-few":
+            views = np.array([4, *views[1:], N + M])
+            stored = shapecond._coded_labels(codes, views, V, y)[None]
+        else:
+            stored = codes
+        for array in (packed, levels, np.array([bits, length], "f8"), y, views, stored):
             np.save(f, array)
-    X = read_dataset(path)["X"]
-    series, logits = expand(X, V, views, codes)
+    X = values_of(packed, levels, (bits, length))
+    series, logits = expand(X, V, views[:12], codes[N:])
     soft = (-0.125 * values[:N]).astype("f4")
     with open(os.path.join(here, name + "-expanded.npy"), "wb") as f:
         for array in (np.concatenate([X, series]), np.concatenate([y, logits.argmax(1)]).astype("i4"),

@@ -177,14 +177,9 @@ sc_strans() {
     keep full-raw out.npy
 }
 
-# The bytes of a compressed stream depend on liblzma, so that its values are compared.
 sc_quantise() {
-    cases "--bits 8 many.npy" "--bits 4 train.npy"
-    for options in "--step 0.1 many.npy" "--step 0.5 train.npy" "--step 0.002 train.npy"; do
-        # shellcheck disable=SC2086 # several options
-        sc-quantise -q $options | sc-prune -q --ratio 0 -o out.npy
-        keep "$(echo "$options" | tr -d ' ')" out.npy
-    done
+    cases "--bits 8 many.npy" "--bits 4 train.npy" "--step 0.1 many.npy" "--step 0.5 train.npy" \
+        "--step 0.002 train.npy"
 }
 sc_views() {
     sc-views -q -t any.tch -m 50 train.npy | sc-expand -q -o out.npy

@@ -184,12 +184,20 @@ static void stored_logits_are_within_half_a_step(void **state)
 
 /* ---- Files ---- */
 
+enum { RECIPE = 13 * 8 }; /* bytes of its numbers */
+
+/* Bytes of the array that begins there. */
+static size_t array_size(const char *bytes, size_t data)
+{
+    return 10 + (unsigned char)bytes[8] + 256 * (size_t)(unsigned char)bytes[9] + data;
+}
+
 static void views_are_read_back_and_damage_is_noticed(void **state)
 {
     struct view_recipe recipe = view_recipe_default();
     struct dataset dataset, back;
     float logits[20 * 3];
-    size_t size, before;
+    size_t size, before, codes;
     char *bytes;
 
     (void)state;
@@ -208,6 +216,9 @@ static void views_are_read_back_and_damage_is_noticed(void **state)
     assert_ok(dataset_read_memory(bytes, size, DATASET_LABELLED, &back));
     assert_true(back.views.count == 0 && back.views.codes == NULL && back.dropped_views == 20);
     dataset_free(&back);
+    codes = before + array_size(bytes + before, RECIPE);
+    codes += array_size(bytes + codes, 0);
+    assert_true(codes < size);
     /* Numbers of the recipe and codes: every bit flip is either noticed or gives another valid
      * recipe, never a crash; those of the codes are all noticed. */
     for (size_t i = before; i < size; i++) {
@@ -215,7 +226,7 @@ static void views_are_read_back_and_damage_is_noticed(void **state)
 
         bytes[i] ^= 16;
         error = dataset_read_memory(bytes, size, DATASET_LABELLED | DATASET_VIEWS, &back);
-        if (i >= size - 60)
+        if (i >= codes)
             assert_non_null(error);
         if (error)
             error_free(error);
@@ -225,7 +236,8 @@ static void views_are_read_back_and_damage_is_noticed(void **state)
     }
     /* A file that ends between recipe and codes. */
     assert_fails("recipe without codes",
-                 dataset_read_memory(bytes, before + 128 + 96, DATASET_LABELLED, &back));
+                 dataset_read_memory(bytes, before + array_size(bytes + before, RECIPE),
+                                     DATASET_LABELLED, &back));
     free(bytes);
     dataset_free(&dataset);
 }
@@ -235,7 +247,7 @@ static void soft_labels_are_stored_as_those_of_views(void **state)
     struct view_recipe recipe = view_recipe_default();
     struct dataset dataset, back;
     float logits[4 * 3], soft[6 * 3];
-    size_t size, with_floats;
+    size_t size, before, with_floats;
     char *bytes, *both;
     FILE *stream;
 
@@ -278,19 +290,15 @@ static void soft_labels_are_stored_as_those_of_views(void **state)
     dataset.views.count = 0;
     stream = open_memstream(&both, &with_floats);
     assert_ok(dataset_write(stream, &dataset));
-    fwrite(bytes + size - (128 + 96 + 128 + 20), 1, 128 + 96 + 128 + 20, stream);
+    fflush(stream);
+    before = with_floats - array_size(bytes, 6 * 3 * sizeof(float));
+    fwrite(bytes + before, 1, size - before, stream);
     fclose(stream);
     assert_fails("soft labels twice",
                  dataset_read_memory(both, with_floats, DATASET_LABELLED | DATASET_VIEWS, &back));
     free(both);
     free(bytes);
     dataset_free(&dataset);
-}
-
-/* Bytes of the array that begins there. */
-static size_t array_size(const char *bytes, size_t data)
-{
-    return 10 + (unsigned char)bytes[8] + 256 * (size_t)(unsigned char)bytes[9] + data;
 }
 
 static void views_of_other_series_are_refused(void **state)

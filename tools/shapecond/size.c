@@ -74,7 +74,7 @@ static struct budget budget_of(const struct job *job, double bytes, double share
 static const double VIEWS_SHARE = 0.2; /* of the bytes, with compressed series */
 enum {
     FEWEST_PACKED = 3, /* series of each class, about */
-    CONTAINER = 80,    /* bytes of an empty xz stream, about */
+    CONTAINER = 80,    /* bytes of compressed series apart from the series, about */
 };
 
 /* Compressed series and some views; false if a few series of each class do not fit. */
