@@ -186,6 +186,13 @@ void levels_move(struct dataset *dataset, size_t channel, double factor, double 
 
 /* ---- Writing ---- */
 
+size_t levels_size(const struct dataset *dataset)
+{
+    size_t row = row_bytes(dataset->length, dataset->levels.bits) + 2 * sizeof(float);
+
+    return dataset->count * dataset->channels * row;
+}
+
 struct error *levels_write(FILE *stream, const struct dataset *dataset)
 {
     const struct dataset_levels *levels = &dataset->levels;

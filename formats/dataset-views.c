@@ -268,7 +268,8 @@ bool views_hold_soft(const struct dataset *dataset)
 }
 
 /* The codes of the series, if they have soft labels, then those of the views. */
-static struct error *new_rows(const struct dataset *dataset, struct label_codes *codes)
+static struct error *new_rows(const struct dataset *dataset, size_t count,
+                              struct label_codes *codes)
 {
     const struct dataset_views *views = &dataset->views;
     const size_t classes = dataset->classes, row = views_row(classes, views->bits);
@@ -278,14 +279,27 @@ static struct error *new_rows(const struct dataset *dataset, struct label_codes 
                                   .classes = classes,
                                   .bits = views->bits,
                                   .y = dataset->y};
-    codes->count = codes->series + views->count;
+    codes->count = codes->series + count;
     next = codes->rows = malloc(codes->count * row);
     if (!next)
         return error_memory("codes of views");
     for (size_t i = 0; i < codes->series; i++, next += row)
         views_encode(dataset->soft + i * classes, classes, views->bits, views->step, next);
-    memcpy(next, views->codes, views->count * row);
+    memcpy(next, views->codes, count * row);
     return NULL;
+}
+
+struct error *dataset_codes_size(const struct dataset *dataset, size_t count, size_t *size)
+{
+    struct label_codes codes;
+    uint8_t *bytes = NULL;
+    struct error *error;
+
+    TRY(new_rows(dataset, count, &codes));
+    error = codes_write_labels(&codes, &bytes, size);
+    free(bytes);
+    free(codes.rows);
+    return error;
 }
 
 static struct error *write_arrays(FILE *stream, const double *row, const uint8_t *bytes,
@@ -322,7 +336,7 @@ struct error *views_write(FILE *stream, const struct dataset *dataset)
     size_t size;
     struct error *error;
 
-    TRY(new_rows(dataset, &codes));
+    TRY(new_rows(dataset, views->count, &codes));
     row[CHECKSUM] = checksum_crc32(codes.rows, codes.count * views_row(codes.classes, codes.bits));
     row[ROWS] = (double)codes.count;
     error = check_numbers(row, NUMBERS);

@@ -168,16 +168,20 @@ static struct error *write_soft(FILE *stream, const struct dataset *dataset)
 }
 
 /* With compressed series labels take one byte, if there are at most 256 classes. */
+static bool labels_are_bytes(const struct dataset *dataset)
+{
+    return dataset->packed.codes && dataset->classes <= 256;
+}
+
 static struct error *write_labels(FILE *stream, const struct dataset *dataset)
 {
-    const bool few = dataset->packed.codes && dataset->classes <= 256;
     struct npy_array bytes;
     struct npy_error error;
     int failed;
 
     if (!dataset->y)
         return NULL;
-    if (!few)
+    if (!labels_are_bytes(dataset))
         return npy_write_data(stream, NPY_INT, 4, 1, &dataset->count, dataset->y, &error)
                    ? dataset_npy_error(&error)
                    : NULL;
@@ -219,4 +223,33 @@ struct error *dataset_write(FILE *stream, const struct dataset *dataset)
         write_notes(stream, dataset, &error))
         return dataset_npy_error(&error);
     return dataset->views.count ? views_write(stream, dataset) : NULL;
+}
+
+/* ---- Sizes ---- */
+
+static struct error *series_size(const struct dataset *dataset, size_t *size)
+{
+    if (dataset->packed.codes)
+        return dataset_packed_size(dataset, size);
+    *size = dataset->levels.bits ? levels_size(dataset)
+                                 : dataset->count * dataset_series_size(dataset) * sizeof(float);
+    return NULL;
+}
+
+struct error *dataset_content_size(const struct dataset *dataset, size_t views, size_t *size)
+{
+    const bool coded = views > 0 && views_hold_soft(dataset);
+    size_t codes = 0, each = 0;
+
+    TRY(series_size(dataset, size));
+    if (views > 0)
+        TRY(dataset_codes_size(dataset, views, &codes));
+    if (dataset->y)
+        each += labels_are_bytes(dataset) ? 1 : 4;
+    if (dataset->groups)
+        each += 4;
+    if (dataset->soft && !coded)
+        each += dataset->classes * sizeof *dataset->soft;
+    *size += codes + dataset->count * each;
+    return NULL;
 }

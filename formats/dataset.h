@@ -193,6 +193,16 @@ struct error *dataset_pack(struct dataset *dataset, double step, bool transform,
 /* Bytes of such series, compressed. */
 struct error *dataset_packed_size(const struct dataset *dataset, size_t *size) MUST_CHECK;
 
+/* Bytes of the codes of the first `count` views, with those of the series if these have soft
+ * labels. */
+struct error *dataset_codes_size(const struct dataset *dataset, size_t count,
+                                 size_t *size) MUST_CHECK;
+
+/* Bytes that a file has for series, labels, groups, soft labels and the first `views` views: all
+ * but headers, names and notes. */
+struct error *dataset_content_size(const struct dataset *dataset, size_t views,
+                                   size_t *size) MUST_CHECK;
+
 /* Whether series are stored in few bits or compressed. */
 static inline bool dataset_is_rounded(const struct dataset *dataset)
 {

@@ -1,14 +1,17 @@
 /* sc-views: give a condensed dataset labelled views: more series, stored as a recipe and the logits
  * of a teacher. */
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "common/bytes.h"
 #include "common/cli.h"
 #include "common/cluster_option.h"
 #include "common/device_option.h"
 #include "common/progress.h"
 #include "common/shapelets.h"
 #include "base/file.h"
+#include "base/size.h"
 #include "eval/labeller.h"
 #include "eval/view_choice.h"
 #include "views/view.h"
@@ -22,6 +25,7 @@ struct views_cli {
     struct shapelets_cli shapelets;
     double margin;
     size_t count;
+    const char *bytes;
     const char *recipe;
     const char *validate;
     int bits;
@@ -49,7 +53,10 @@ static const struct cli_option options[] = {
      "says",
      .low = 0, .high = 1e3},
     SHAPELETS_OPTIONS(views_cli),
-    {'m', "views", "M", CLI_SIZE, CLI_AT(views_cli, count), "views to add", .low = 1, .high = 1e9},
+    {'m', "views", "M", CLI_SIZE, CLI_AT(views_cli, count), "views to add [1000]", .low = 1,
+     .high = 1e9},
+    {0, "bytes", "SIZE", CLI_TEXT, CLI_AT(views_cli, bytes),
+     "add as many views as fit, with the series and labels, into this size, such as 40k"},
     {'r', "recipe", "TEXT", CLI_TEXT, CLI_AT(views_cli, recipe),
      "how views are made: gentle, moderate, strong, or words such as 'shift=0.25 mix=1'"},
     {'v', "validate", "FILE", CLI_FILE, CLI_AT(views_cli, validate),
@@ -74,6 +81,7 @@ static const struct cli_program program = {
 };
 
 enum { MOST_TEACHERS = 64, TRIAL_STEPS = 1000 };
+enum { MOST_VIEWS = 20000 }; /* that --bytes adds */
 
 static void show_progress(size_t done)
 {
@@ -83,10 +91,11 @@ static void show_progress(size_t done)
 /* The recipe that is best for students, by held-out series. */
 static void choose_recipe(const struct views_cli *opt, const struct labeller *labeller,
                           const char *name, const struct dataset *dataset,
-                          const struct examples *validation, struct view_recipe *recipe)
+                          const struct examples *validation, size_t views,
+                          struct view_recipe *recipe)
 {
     struct view_choice_options choice = {
-        .views = opt->count, .steps = TRIAL_STEPS, .seed = opt->common.seed};
+        .views = views, .steps = TRIAL_STEPS, .seed = opt->common.seed};
     struct view_trial trials[VIEW_PRESETS];
     size_t best;
 
@@ -167,9 +176,29 @@ static double label_range(unsigned bits, const struct dataset *dataset)
     return (double)(bits == 4 && dataset->soft ? VIEW_RANGE_4_BITS : VIEW_RANGE);
 }
 
+/* The views of the result: as asked for, or about as many as fit. */
+static size_t views_wanted(const struct views_cli *opt, const struct dataset *dataset)
+{
+    const size_t most = opt->count ? opt->count : opt->bytes ? MOST_VIEWS : 1000;
+    double room;
+
+    if (!opt->bytes)
+        return most;
+    cli_check(view_room(dataset, bits_of[opt->bits], bytes_option(opt->bytes), &room));
+    return (size_t)fmin(fmax(room, 1), (double)most);
+}
+
+/* The views to label.  More than fit, unless labels compress to less than a quarter. */
+static size_t views_tried(const struct views_cli *opt, size_t wanted)
+{
+    const size_t most = opt->count ? opt->count : MOST_VIEWS;
+
+    return opt->bytes ? size_min(4 * wanted, size_max(most, wanted)) : wanted;
+}
+
 int main(int argc, char **argv)
 {
-    struct views_cli opt = {.count = 1000, .patience = 600, .cluster = CLUSTER_DEFAULTS};
+    struct views_cli opt = {.patience = 600, .cluster = CLUSTER_DEFAULTS};
     struct view_recipe recipe = view_recipe_default();
     struct feature_source source, none = {NULL};
     struct examples validation = {.name = NULL};
@@ -179,6 +208,7 @@ int main(int argc, char **argv)
     struct device device;
     struct dataset dataset;
     const char *name, *digests[INPUTS + MOST_TEACHERS];
+    size_t wanted, tried;
     float *logits;
 
     cli_parse(argc, argv, &program, &opt);
@@ -203,7 +233,9 @@ int main(int argc, char **argv)
     warn_of_other_pools(&labeller);
     if (opt.command)
         cli_check(labeller_start_program(&labeller, opt.command, opt.patience, &dataset));
-    logits = calloc(opt.count, dataset.classes * sizeof *logits);
+    wanted = views_wanted(&opt, &dataset);
+    tried = views_tried(&opt, wanted);
+    logits = calloc(tried, dataset.classes * sizeof *logits);
     if (!logits)
         cli_check(error_memory("views"));
     list_inputs(&dataset, &pool, &validation.dataset, &labeller, digests);
@@ -212,16 +244,19 @@ int main(int argc, char **argv)
     else if (opt.margin > 0)
         cli_warn("%s has soft labels, so --margin changes nothing", file_shown(name));
     if (opt.validate)
-        choose_recipe(&opt, &labeller, name, &dataset, &validation, &recipe);
-    progress_start("sc-views", opt.count, opt.common.quiet);
+        choose_recipe(&opt, &labeller, name, &dataset, &validation, wanted, &recipe);
+    progress_start("sc-views", tried, opt.common.quiet);
     if (opt.augment)
-        view_kept_logits(&dataset, &recipe, opt.count, logits);
+        view_kept_logits(&dataset, &recipe, tried, logits);
     else
-        cli_check(
-            labeller_views(&labeller, name, &dataset, &recipe, opt.count, show_progress, logits));
+        cli_check(labeller_views(&labeller, name, &dataset, &recipe, tried, show_progress, logits));
     progress_end();
-    cli_check(view_label(&dataset, &recipe, opt.count, logits, bits_of[opt.bits],
+    cli_check(view_label(&dataset, &recipe, tried, logits, bits_of[opt.bits],
                          label_range(bits_of[opt.bits], &dataset)));
+    if (opt.bytes) {
+        cli_check(error_in("--bytes", view_fit(&dataset, bytes_option(opt.bytes))));
+        cli_say("%zu views fit", dataset.views.count);
+    }
     cli_write_dataset(&opt.common, &dataset, digests, labeller.count + INPUTS);
     cluster_done(cluster);
     labeller_free(&labeller);

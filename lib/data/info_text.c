@@ -140,10 +140,12 @@ static void write_views(FILE *stream, const struct info *info)
 {
     const struct dataset_views *views = &info->dataset.views;
     const struct view_recipe *recipe = &views->recipe;
-    size_t bytes = views->count * views_row(info->dataset.classes, views->bits);
+    size_t bytes = 0;
+    struct error *error = dataset_codes_size(&info->dataset, views->count, &bytes);
 
     fprintf(stream, "%-9s %zu, labels of %u bits in %zu bytes, seed %llu\n", "views", views->count,
             views->bits, bytes, (unsigned long long)recipe->seed);
+    error_free(error);
     fprintf(stream, "%9s shift=%g crop=%g warp=%g gain=%g mix=%g cut=%g\n", "", recipe->shift,
             recipe->crop, recipe->warp, recipe->gain, recipe->mix, recipe->cut);
 }

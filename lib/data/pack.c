@@ -23,14 +23,6 @@ struct packing {
     double error; /* of the last trial: mean, in squared steps */
 };
 
-/* Bytes of the label, group and soft labels of a series; soft labels that it does not have yet are
- * those that sc-views will add. */
-static double label_bytes(const struct dataset *dataset)
-{
-    return (dataset->classes <= 256 ? 1 : 4) + (dataset->groups ? 4 : 0) +
-           (double)(dataset->soft ? 4 * dataset->classes : views_row(dataset->classes, 4));
-}
-
 /* Copies at most per_class series of each class. */
 static struct error *take(const struct packing *packing, size_t per_class, struct dataset *taken)
 {
@@ -44,14 +36,14 @@ static struct error *take(const struct packing *packing, size_t per_class, struc
     return error;
 }
 
-/* Packs them; *bytes: their size with labels. */
+/* Packs them; *bytes: their size with labels, among them the soft labels that sc-views will add. */
 static struct error *pack(struct packing *packing, struct dataset *taken, double *bytes)
 {
     size_t size = 0;
 
     TRY(dataset_pack(taken, packing->options->step, packing->transform, &packing->error));
-    TRY(dataset_packed_size(taken, &size));
-    *bytes = (double)size + (double)taken->count * label_bytes(taken);
+    TRY(dataset_content_size(taken, 0, &size));
+    *bytes = (double)(size + (taken->soft ? 0 : taken->count * views_row(taken->classes, 4)));
     return NULL;
 }
 

@@ -192,6 +192,39 @@ struct error *view_label(struct dataset *dataset, const struct view_recipe *reci
     return round_soft(dataset);
 }
 
+struct error *view_room(const struct dataset *dataset, unsigned bits, double bytes, double *room)
+{
+    const double row = (double)views_row(dataset->classes, bits);
+    struct dataset series = *dataset; /* without views and soft labels */
+    size_t size;
+
+    series.views.count = 0;
+    series.soft = NULL;
+    TRY(dataset_content_size(&series, 0, &size));
+    *room = fmax(floor((bytes - (double)size - (double)dataset->count * row) / row), 0);
+    return NULL;
+}
+
+struct error *view_fit(struct dataset *dataset, double bytes)
+{
+    size_t fits = 0, beyond = dataset->views.count + 1, size = 0;
+
+    while (beyond - fits > 1) {
+        size_t tried =
+            beyond > dataset->views.count ? dataset->views.count : fits + (beyond - fits) / 2;
+
+        TRY(dataset_content_size(dataset, tried, &size));
+        if ((double)size <= bytes)
+            fits = tried;
+        else
+            beyond = tried;
+    }
+    if (fits == 0)
+        return error_make("the series with their labels and one view take %zu bytes", size);
+    dataset->views.count = fits;
+    return NULL;
+}
+
 /* The soft label of a series, or one that is as good as its label. */
 static void series_logits(const struct dataset *dataset, size_t i, float *logits)
 {

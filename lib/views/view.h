@@ -56,6 +56,14 @@ struct error *view_make(const struct dataset *dataset, const struct view_recipe 
 struct error *view_label(struct dataset *dataset, const struct view_recipe *recipe, size_t count,
                          const float *logits, unsigned bits, double most) MUST_CHECK;
 
+/* How many views fit with the series into `bytes` (dataset_content_size), if their labels are not
+ * compressed; at least 0. */
+struct error *view_room(const struct dataset *dataset, unsigned bits, double bytes,
+                        double *room) MUST_CHECK;
+
+/* Keeps as many of the first views as fit with the series into `bytes`; an error if none does. */
+struct error *view_fit(struct dataset *dataset, double bytes) MUST_CHECK;
+
 /* The logits of views whose class does not change (mix and cut are 0): those of the series that
  * each is made from, or, for series without soft labels, 0 for its class and far less for the
  * others. */

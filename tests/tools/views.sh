@@ -197,6 +197,36 @@ test_that 'compressed series: as many as fit, with views of what is stored' '
     fails 2 "exclude each other" sc-quantise --bits 8 --step 0.1 train.npy
     fails 1 "one series of each class takes more than 50 bytes" sc-quantise --step 0.1 --bytes 50 train.npy
 '
+test_that 'a size in bytes: as many views as fit' '
+    # Series of each kind, with groups and with soft labels that no class of the series shows.
+    sc-quantise -q --step 0.5 --bytes 3k train.npy -o packed.npy
+    sc-quantise -q --bits 4 few.npy -o bits.npy
+    sc-synth -q -t teacher.tch -n 1 --steps 0 train.npy -o soft.npy
+    for file in few packed bits soft; do
+        for size in 7000 12345; do
+            sc-views -q -t teacher.tch --bytes $size $file.npy -o sized.npy
+            sc-views -q -t teacher.tch -m 1 $file.npy -o one.npy
+            count=$(sc-info sized.npy | sed -n "s/^views *\([0-9]*\),.*/\1/p")
+            # Headers and notes take as many bytes with one view.
+            labels=$(sc-info sized.npy | sed -n "s/^views.* in \([0-9]*\) bytes.*/\1/p")
+            first=$(sc-info one.npy | sed -n "s/^views.* in \([0-9]*\) bytes.*/\1/p")
+            echo "$file $size: $count views in $labels bytes; $(stat -c %s sized.npy)"
+            test $count -gt 300
+            test $(stat -c %s sized.npy) -le $((size + 2600))
+            test $(stat -c %s sized.npy) -gt $((size - 20))
+            test $(($(stat -c %s sized.npy) - labels)) -le $(($(stat -c %s one.npy) - first + 64))
+        done
+    done
+    # No one more fits.
+    sc-views -q -t teacher.tch --bytes 7k few.npy -o sized.npy
+    sc-views -q -t teacher.tch --bytes 7k -m 20 few.npy -o twenty.npy
+    sc-info twenty.npy | grep "^views *20,"
+    for threads in 1 3; do sc-views -q -t teacher.tch --bytes 7k --threads $threads few.npy | cmp - sized.npy; done
+    sc-views -q --augment --bytes 7k few.npy | sc-info | grep "^views"
+    fails 1 "with their labels and one view take 15" sc-views -t teacher.tch --bytes 1500 few.npy -o none
+    fails 2 "not a size" sc-views -t teacher.tch --bytes x few.npy -o none
+    test ! -e none
+'
 test_that 'views survive sc-scale, and programs that drop them say so' '
     sc-views -q -t teacher.tch -m 30 few.npy -o views.npy
     test "$(sc-scale -q views.npy | sc-info --json | json views)" = 30

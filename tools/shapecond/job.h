@@ -38,9 +38,9 @@ enum {
     TRIALS = BUDGETS + 1, /* the last of the best budget, with a margin */
 };
 struct budget {
-    size_t per_class, views, bits;
-    double step, bytes; /* options of sc-quantise; step 0: few bits, not compressed */
-    double margin;      /* of sc-views */
+    size_t per_class, views, bits; /* views: with --bytes about as many */
+    double step, bytes;            /* options of sc-quantise; step 0: few bits, not compressed */
+    double margin;                 /* of sc-views */
 };
 
 /* Accuracy on the held-out series, in %. */
@@ -116,8 +116,9 @@ void plan_size(struct job *job);
 /* Fills in the budgets. */
 void plan_bytes(struct job *job);
 
-/* Bytes of the series and views of the result, at most. */
+/* Bytes of the series and views of the result: as planned, and the most that --bytes allows. */
 double budget_bytes(const struct job *job);
+double content_bytes(const struct job *job);
 
 /* The share of the training series that takes this many bytes, stored as float32. */
 double random_share(const struct job *job, double bytes);

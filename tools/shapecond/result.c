@@ -168,34 +168,34 @@ static double teacher_accuracy(struct job *job, const char *table)
     return read_accuracy(job, result);
 }
 
-static size_t series_count(const struct job *job)
+/* How many series and views the result has. */
+static void count_result(struct job *job, size_t *series, size_t *views)
 {
     struct dataset dataset;
-    size_t count;
 
-    if (!(job->budget.step > 0))
-        return job->budget.per_class * job->facts.classes;
-    cli_check(dataset_read(command_file((struct command_runner *)&job->run, "condensed.npy"), NULL,
-                           0, &dataset));
-    count = dataset.count;
+    cli_check(
+        dataset_read(command_file(&job->run, "condensed.npy"), NULL, DATASET_VIEWS, &dataset));
+    *series = dataset.count;
+    *views = dataset.views.count;
     dataset_free(&dataset);
-    return count;
 }
 
-static void say_size(const struct job *job, const char *condensed)
+static void say_size(struct job *job, const char *condensed)
 {
     double bytes = 1e-3 * (double)file_size(condensed), all = 1e-3 * (double)file_size(job->train);
     char views[64] = "", less[64] = "", each[64];
+    size_t series_count, view_count;
 
+    count_result(job, &series_count, &view_count);
     if (has_views(job))
-        snprintf(views, sizeof views, " and %zu labelled views", job->views);
+        snprintf(views, sizeof views, " and %zu labelled views", view_count);
     if (bytes > 0 && all > bytes)
         snprintf(less, sizeof less, "%.*f times less than ", all < 10 * bytes, all / bytes);
     if (job->budget.step > 0)
         snprintf(each, sizeof each, "compressed");
     else
         snprintf(each, sizeof each, "%zu per class", job->budget.per_class);
-    cli_say("%zu series (%s)%s in %.1f kB, %sthe training data (%.1f kB)", series_count(job), each,
+    cli_say("%zu series (%s)%s in %.1f kB, %sthe training data (%.1f kB)", series_count, each,
             views, bytes, *less ? less : "no less than ", all);
 }
 

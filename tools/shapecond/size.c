@@ -139,6 +139,11 @@ double budget_bytes(const struct job *job)
     return result_bytes(job, &job->budget);
 }
 
+double content_bytes(const struct job *job)
+{
+    return job->size - other_bytes(job);
+}
+
 enum { DEFAULT_PER_CLASS = 10, DEFAULT_BITS = 8 };
 
 /* Ten float32 series per class, at most a tenth of the data.  Stays 0, which means --spc 10, where

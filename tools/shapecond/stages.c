@@ -181,20 +181,24 @@ static void choose_series(struct job *job, const struct budget *budget, const ch
 
 enum { STUDENTS_OF_RECIPES = 6, TRIAL_STEPS = 1000, TRIAL_BATCH = 64 }; /* of sc-views --validate */
 
-/* Adds the views of a budget.  `tried`: sc-views tries recipes with students and takes the one that
+/* Adds the views of a budget; of a result of a given size, as many as fit.  `tried`: sc-views tries recipes with students and takes the one that
  * is best for the held-out series (pipelines/DECISIONS.md). */
 static void add_views(struct job *job, const char *series, const struct budget *budget, bool tried,
                       const char *result)
 {
     struct command_runner *run = &job->run;
     struct teacher_words teacher = first_teacher(job), second = second_teacher(job);
+    const char *option = job->size > 0 ? "--bytes" : "--views";
     char views[32], margin[32];
 
-    snprintf(views, sizeof views, "%zu", budget->views);
+    if (job->size > 0)
+        snprintf(views, sizeof views, "%.0f", content_bytes(job));
+    else
+        snprintf(views, sizeof views, "%zu", budget->views);
     snprintf(margin, sizeof margin, "--margin=%g", budget->margin);
     run->expected =
         tried ? STUDENTS_OF_RECIPES * training_seconds(job, TRIAL_STEPS, TRIAL_BATCH) : 0;
-    COMMAND(run, "sc-views", teacher.option, teacher.value, second.option, second.value, "--views",
+    COMMAND(run, "sc-views", teacher.option, teacher.value, second.option, second.value, option,
             views, budget->margin > 0 ? margin : command_none, tried ? "--validate" : command_none,
             tried ? job->val : command_none, device_word(job), "-o", result, series);
 }
@@ -249,12 +253,13 @@ static bool same_budget(const struct budget *a, const struct budget *b)
 static void say_budget(const struct budget *budget, double accuracy)
 {
     if (budget->step > 0)
-        cli_say("compressed series in steps of %g in %.0f bytes and %zu views: students reach "
-                "%.1f %%",
-                budget->step, budget->bytes, budget->views, accuracy);
+        cli_say("compressed series in steps of %g in %.0f bytes, views in the others: students "
+                "reach %.1f %%",
+                budget->step, budget->bytes, accuracy);
     else
-        cli_say("%zu series per class in %zu bits and %zu views: students reach %.1f %%",
-                budget->per_class, budget->bits, budget->views, accuracy);
+        cli_say("%zu series per class in %zu bits, views in the other bytes: students reach "
+                "%.1f %%",
+                budget->per_class, budget->bits, accuracy);
 }
 
 /* The best trial so far. */
