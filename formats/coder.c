@@ -9,7 +9,8 @@
  *     w_i += rate stretch_i (b - p)
  *
  * All lanes decide before any count or weight changes.  Logarithms and p come from tables of whole
- * numbers, units of 1/256 and 1/32768.
+ * numbers, units of 1/256 and 1/32768.  Negative numbers are shifted right as every compiler does
+ * it, rounding down.
  *
  * The probabilities drive a range asymmetric numeral system (rANS) in each lane; all lanes share one
  * row of 16-bit words.  A decoder has a state x >= 2^16 for each lane; with f and s the share of a

@@ -48,7 +48,7 @@ struct place {
 struct walk {
     const struct dataset *dataset;
     struct coder *coder;
-    struct place *places;      /* of the codes of a row, with a transform */
+    size_t ends[PACKED_MOST_LEVELS + 1]; /* of the bands of a row, with a transform */
     const uint8_t *references; /* channels from each to the one before that predicts it; 0: none */
     bool classes;              /* are known */
     size_t lanes;
@@ -64,33 +64,36 @@ static size_t lanes_for(size_t count, size_t each, size_t most)
 }
 
 /* Bands of a row: the lengths of what is left after each level are length, (length + 1) / 2, ... */
-static struct error *make_places(struct walk *walk)
+static void find_ends(struct walk *walk)
 {
-    const size_t length = walk->dataset->length, levels = walk->dataset->packed.levels;
-    size_t ends[PACKED_MOST_LEVELS + 1]; /* of the bands */
+    const size_t levels = walk->dataset->packed.levels;
 
-    walk->places = calloc(length, sizeof *walk->places);
-    if (!walk->places)
-        return error_memory("codes of series");
-    for (size_t i = 0, end = length; i <= levels; i++, end = (end + 1) / 2)
-        ends[levels - i] = end;
-    for (size_t t = 0, band = 0; t < length; t++) {
-        struct place *place = &walk->places[t];
-        size_t above, size;
+    for (size_t i = 0, end = walk->dataset->length; i <= levels; i++, end = (end + 1) / 2)
+        walk->ends[levels - i] = end;
+}
 
-        while (t >= ends[band])
-            band++;
-        place->band = (int32_t)band;
-        if (band == 0) {
-            place->before = t;
-            continue;
-        }
-        place->before = t - ends[band - 1];
-        above = band == 1 ? 0 : ends[band - 2]; /* where the coarser band begins, and its size */
-        size = ends[band - 1] - above;
-        place->above = above + size_min(band == 1 ? place->before : place->before / 2, size - 1);
-    }
-    return NULL;
+static size_t band_of(const struct walk *walk, size_t t)
+{
+    size_t band = 0;
+
+    while (t >= walk->ends[band])
+        band++;
+    return band;
+}
+
+static struct place place_of(const struct walk *walk, size_t t)
+{
+    const size_t band = band_of(walk, t);
+    struct place place = {.band = (int32_t)band, .before = t};
+    size_t above, size;
+
+    if (band == 0)
+        return place;
+    place.before = t - walk->ends[band - 1];
+    above = band == 1 ? 0 : walk->ends[band - 2]; /* where the coarser band begins, and its size */
+    size = walk->ends[band - 1] - above;
+    place.above = above + size_min(band == 1 ? place.before : place.before / 2, size - 1);
+    return place;
 }
 
 static int16_t *row_of(const struct walk *walk, size_t series, size_t channel)
@@ -135,21 +138,21 @@ static void coefficient_contexts(struct walk *walk, size_t lane, size_t series, 
 {
     const int16_t *row = row_of(walk, series, channel);
     const int16_t *reference = reference_of(walk, series, channel);
-    const struct place *place = &walk->places[t];
-    const int32_t last = place->before > 0 ? row[t - 1] : 0;
-    const int32_t last_but_one = place->before > 1 ? row[t - 2] : 0;
-    const int32_t above = place->band > 0 ? abs(row[place->above]) : 0;
-    const size_t next = place->above + 1;
+    const struct place place = place_of(walk, t);
+    const int32_t last = place.before > 0 ? row[t - 1] : 0;
+    const int32_t last_but_one = place.before > 1 ? row[t - 2] : 0;
+    const int32_t above = place.band > 0 ? abs(row[place.above]) : 0;
+    const size_t next = place.above + 1;
     int32_t near = 2 * abs(last) + abs(last_but_one);
     uint32_t *context = coder_contexts(walk->coder, lane), where, at;
 
-    if (place->band > 1) {
+    if (place.band > 1) {
         near += above;
-        if (walk->places[next].band == place->band - 1)
+        if (next < walk->ends[place.band - 1])
             near += abs(row[next]) / 2;
     }
     near = rough(near);
-    where = W(WHERE, (int32_t)(8 * channel) + place->band);
+    where = W(WHERE, (int32_t)(8 * channel) + place.band);
     at =
         W(PLACE, (int32_t)(channel * walk->dataset->length + t)) + W(CLASS, class_of(walk, series));
     context[0] = where + W(NEAR, near) + W(ABOVE, rough(above));
@@ -245,8 +248,8 @@ static double agreement(const struct walk *walk, size_t a, size_t b)
     size_t begin = 0;
     double both = 0, of_a = 1e-9, of_b = 1e-9;
 
-    while (walk->places && begin < dataset->length && walk->places[begin].band == 0)
-        begin++;
+    if (dataset->packed.levels)
+        begin = walk->ends[0];
     for (size_t i = 0; i < size_min(dataset->count, SAMPLE); i++) {
         const int16_t *row_a = row_of(walk, i, a), *row_b = row_of(walk, i, b);
 
@@ -289,19 +292,14 @@ static struct error *check_references(const struct dataset *dataset, const uint8
     return NULL;
 }
 
-static struct error *start_walk(struct walk *walk, const struct dataset *dataset, bool classes)
+static void start_walk(struct walk *walk, const struct dataset *dataset, bool classes)
 {
     memset(walk, 0, sizeof *walk);
     walk->dataset = dataset;
     walk->classes = classes;
     walk->lanes = lanes_for(dataset->count, SERIES_OF_LANE, CODER_MOST_LANES);
-    return dataset->packed.levels ? make_places(walk) : NULL;
-}
-
-static void end_walk(struct walk *walk)
-{
-    coder_free(walk->coder);
-    free(walk->places);
+    if (dataset->packed.levels)
+        find_ends(walk);
 }
 
 enum { INPUTS_OF_VALUES = 7, INPUTS_OF_COEFFICIENTS = 6, INPUTS_OF_LABELS = 6 };
@@ -314,12 +312,11 @@ static size_t inputs_of(const struct dataset *dataset)
 struct error *codes_write_series(const struct dataset *dataset, uint8_t **bytes, size_t *size)
 {
     struct walk walk;
-    struct error *error = start_walk(&walk, dataset, dataset->y != NULL);
     uint8_t *references = malloc(dataset->channels), *coded = NULL;
+    struct error *error = references ? NULL : error_memory("codes of series");
 
     *bytes = NULL;
-    if (!error && !references)
-        error = error_memory("codes of series");
+    start_walk(&walk, dataset, dataset->y != NULL);
     if (!error) {
         choose_references(&walk, references);
         walk.references = references;
@@ -336,7 +333,7 @@ struct error *codes_write_series(const struct dataset *dataset, uint8_t **bytes,
         memcpy(*bytes + dataset->channels, coded, *size);
         *size += dataset->channels;
     }
-    end_walk(&walk);
+    coder_free(walk.coder);
     free(coded);
     free(references);
     return error;
@@ -346,20 +343,19 @@ struct error *codes_read_series(struct dataset *dataset, bool classes, const uin
                                 size_t size)
 {
     const size_t channels = dataset->channels;
-    struct walk walk;
     struct error *error;
+    struct walk walk;
 
     TRY(check_references(dataset, bytes, size));
-    error = start_walk(&walk, dataset, classes);
+    start_walk(&walk, dataset, classes);
     walk.references = bytes;
-    if (!error)
-        error = coder_new(walk.lanes, inputs_of(dataset), bytes + channels, size - channels,
-                          &walk.coder);
+    error =
+        coder_new(walk.lanes, inputs_of(dataset), bytes + channels, size - channels, &walk.coder);
     if (!error)
         error = walk_series(&walk);
     if (!error)
         error = coder_finish(walk.coder, NULL, NULL);
-    end_walk(&walk);
+    coder_free(walk.coder);
     return error;
 }
 
@@ -412,9 +408,10 @@ static int32_t code_at(const uint8_t *row, size_t class, unsigned bits)
 
 static void set_code(uint8_t *row, size_t class, unsigned bits, int32_t code)
 {
-    row[class] = (uint8_t)(bits == 4 ? row[class] : code);
     if (bits == 4)
         row[class / 2] = (uint8_t)(row[class / 2] | code << (class % 2 * 4));
+    else
+        row[class] = (uint8_t)code;
 }
 
 static struct error *walk_rows(struct coder *coder, const struct label_codes *codes, size_t first,

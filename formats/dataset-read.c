@@ -30,7 +30,7 @@ static struct error *unexpected(const struct npy_array *array, size_t position)
     return error_make(
         "array %zu of type %s and shape (%s) is not one of: labels (N,) and groups (N,) "
         "of integers, soft labels (N, V) of floats, class names (V,), notes (), views "
-        "(12,) of float64, codes of views (M, .) of bytes, levels (2, N, C, 1) of floats, packing "
+        "(13,) of float64, codes of views (1, B) of bytes, levels (2, N, C, 1) of floats, packing "
         "(2,) or (6,) of float64",
         position, type, shape);
 }

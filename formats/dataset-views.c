@@ -143,6 +143,17 @@ static struct error *decode_series(struct dataset *dataset)
     return error;
 }
 
+/* Codes of earlier versions may have anything in half bytes that are not used. */
+static void clear_unused(struct dataset *dataset)
+{
+    struct dataset_views *views = &dataset->views;
+    const size_t row = views_row(dataset->classes, views->bits);
+
+    if (views->bits == 4 && dataset->classes % 2)
+        for (size_t i = row - 1; i < views->storage.count; i += row)
+            views->codes[i] &= 15;
+}
+
 /* Puts the codes in the place of the bytes that were made of them. */
 static struct error *decode_rows(struct dataset *dataset)
 {
@@ -199,6 +210,7 @@ struct error *views_check(struct dataset *dataset)
     if (views->coded_rows)
         TRY(decode_rows(dataset));
     TRY(check_codes(dataset));
+    clear_unused(dataset);
     if (!views->labels_series)
         return NULL;
     if (dataset->soft)

@@ -3,15 +3,14 @@
  *     X     (N, C, L)  numbers         the series; (N, L) is read as one channel
  *     levels (2, N, C, 1) float32      optional: X holds codes of few bits, from low in steps
  *     packing (2,)     float64         with `levels`: bits of a code, L
- *     or X (B,) bytes, packing (5,), levels (2, 1, C, 1): X is compressed
+ *     or X (B,) bytes, packing (6,), levels (2, 1, C, 1): X is compressed
  *     y     (N,)       integers        classes 0..V-1
  *     groups (N,)      integers        optional: who or what a series is from, a second such array
  *     soft  (N, V)     floats          optional: teacher logits
  *     names (V,)       unicode         optional: class names
  *     notes ()         unicode         optional: provenance, one line for each stage
- *     views (12,)      float64         optional: how M views are made from the series
- *     codes (M, .)     bytes           with `views`: their labels; or (N + M, .), after those of the
- *                                      series
+ *     views (13,)      float64         optional: how M views are made from the series
+ *     codes (1, B)     bytes           with `views`: their labels, coded
  *
  * The arrays that follow X are recognised by type and shape, so that any of them may be missing. */
 #ifndef SC_DATASET_H

@@ -37,23 +37,29 @@ def load(path):
             role = _ROLES.get(f"{array.ndim}{array.dtype.kind}")
             if role == "y" and "y" in found:
                 role = "groups"
-            if role == "views" and len(array) in (2, 6):
+            if role == "views" and len(array) in (2, 5, 6):
                 role = "packing"
             if role is None or role in found:
                 raise ValueError(f"{path}: an array of shape {array.shape} and type {array.dtype} is not part of a dataset")
             found[role] = array
     if ("levels" in found) != ("packing" in found):
         raise ValueError(f"{path}: series of few bits need both levels and packing")
+    if "levels" in found and len(found["packing"]) == 5:
+        raise ValueError(f"{path}: series that an earlier version compressed (with xz): make them again with sc-quantise --step")
     if "levels" in found and len(found["packing"]) == 6:
         found["X"] = _unpacked(found["X"], found["levels"], found["packing"], found.get("y"))
     elif "levels" in found:
         found["X"] = _values(found["X"], found["levels"], found["packing"])
     if "views" in found:
         views, series = found["views"], len(found["X"]) if found["views"][0] in (2, 4) else 0
+        if "y" not in found or "codes" not in found:
+            raise ValueError(f"{path}: views without labels of the series or codes")
         if views[0] >= 3:
             found["codes"] = _decoded_labels(found["codes"], views, _classes(found), found["y"][:series])
         if zlib.crc32(found["codes"].tobytes()) != views[11]:
             raise ValueError(f"{path}: damaged views: the checksum of the codes does not match")
+        if views[9] == 4 and _classes(found) % 2:  # earlier versions may have anything in what is not used
+            found["codes"] = found["codes"] & np.array([255] * (found["codes"].shape[1] - 1) + [15], "u1")
         if series:  # codes of the series, then of the views
             found["soft"] = _logits(found["codes"][:series], _classes(found), views)
             found["codes"] = found["codes"][series:]
@@ -113,6 +119,10 @@ def _unpacked(data, levels, packing, y):
     version, N, C, L, depth, classes = map(int, packing)
     if version != 2:
         raise ValueError(f"compressed series of version {version} are not known")
+    if classes and y is None:
+        raise ValueError("compressed series that cannot be read without their labels")
+    if min(N, C, L) < 1 or N * C * L > 12000 * len(data) or not 0 <= depth <= 5:
+        raise ValueError(f"damaged packing: {len(data)} bytes cannot hold ({N}, {C}, {L}) values")
     codes = np.zeros((N, C, L), "i8")
     _walk_series(codes, y if classes else np.zeros(N, int), depth, data[:C], data[C:])
     w = _synthesised(codes.astype("f8"), depth)
@@ -162,7 +172,8 @@ def _classes(data):
 def save(path, X, y=None, groups=None, soft=None, names=None, notes=None, views=None, codes=None, levels=None,
          packing=None):
     """Writes a dataset file.  y may hold any labels: those that are not numbers from 0 are numbered in order, and
-    their texts are the names of the classes.  levels and packing are for series that load() has read with them."""
+    their texts are the names of the classes.  levels and packing are for series that load() has read with them; they
+    are stored to within a hundredth of a step or float32's precision."""
     X = np.asarray(X)
     if X.ndim == 2:
         X = X[:, None]
@@ -180,7 +191,8 @@ def save(path, X, y=None, groups=None, soft=None, names=None, notes=None, views=
         if y.dtype.kind not in "iu" or y.min() < 0:
             classes, y = np.unique(y.astype(str) if y.dtype.kind == "O" else y, return_inverse=True)
             names = classes.astype(str) if names is None else names
-        small = compressed and y.max() < 256 and (names is None or len(names) <= 256)
+        classes = len(names) if names is not None else np.shape(soft)[1] if soft is not None else int(y.max()) + 1
+        small = compressed and classes <= 256
         y = y.astype("u1" if small else "<i4")
     if compressed:
         arrays = _packed(X, levels, packing, y)
@@ -191,7 +203,7 @@ def save(path, X, y=None, groups=None, soft=None, names=None, notes=None, views=
             raise ValueError("groups need y")
         arrays.append(np.unique(np.asarray(groups), return_inverse=True)[1].astype("<u4"))
     # Soft labels are codes where there are views, unless they alone tell the number of classes.
-    coded = views is not None and soft is not None and (names is not None or y.max() + 1 == np.shape(soft)[1])
+    coded = views is not None and soft is not None and (names is not None or int(y.max()) + 1 == np.shape(soft)[1])
     if soft is not None and not coded:
         arrays.append(np.asarray(soft, "<f4"))
     if names is not None:
@@ -201,14 +213,15 @@ def save(path, X, y=None, groups=None, soft=None, names=None, notes=None, views=
         short = packing is not None and notes and notes.isascii()
         arrays.append(np.array(notes.encode() if short else notes))
     if views is not None:
-        views, codes = np.array(views, "<f8"), np.asarray(codes, "u1")
+        views, codes = np.array(views, "<f8"), np.array(codes, "u1")
+        if views[9] == 4 and classes % 2:
+            codes[:, -1] &= 15
         if coded:
             bits, step = views[9:11]
             below = np.max(soft, 1, keepdims=True) - np.asarray(soft, "f8")
             below = np.minimum(np.floor(below / (step or 1) + 0.5), 2**bits - 1)
             codes = np.concatenate([_pack(below, bits), codes])
         views = np.array([4 if coded else 3, *views[1:11], zlib.crc32(codes.tobytes()), len(codes)], "<f8")
-        classes = len(names) if names is not None else np.shape(soft)[1] if soft is not None else y.max() + 1
         arrays += [views, _coded_labels(codes, views, classes, y[:len(X) if coded else 0])[None]]
     with open(path, "wb") as file:
         for array in arrays:
@@ -351,6 +364,7 @@ def _walk_series(codes, y, depth, references, data=None):
     N, C, L = codes.shape
     lanes = min(max(N // 16, 1), 256)
     coder = _Coder(lanes, 6 if depth else 7, data)
+    references = np.asarray(references, int)
     places = _places(L, depth) if depth else None
     if np.any(references > np.arange(C)) or len(references) < C:
         raise ValueError("damaged codes: a channel follows one before the first")
