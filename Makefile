@@ -425,7 +425,7 @@ check-tsan: | $(HAVE_PACKAGES)
 
 coverage: | $(HAVE_PACKAGES)
 	@if [ -d $(BUILD)/coverage ]; then find $(BUILD)/coverage -name '*.gcda' -delete; fi
-	@+status=0; $(call again,coverage) KERNEL_CFLAGS= CFLAGS='-O1 -g --coverage -fprofile-update=atomic' || status=$$?; \
+	@+status=0; $(call again,coverage) CFLAGS='-O1 -g --coverage -fprofile-update=single' || status=$$?; \
 	  tests/coverage.sh $(BUILD)/coverage && exit $$status
 
 # The two commands of README where nothing is installed yet.  The roots are kept: remove them to renew them.
