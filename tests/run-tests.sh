@@ -55,8 +55,9 @@ export CMOCKA_MESSAGE_OUTPUT=TAP ASAN_OPTIONS="${ASAN_OPTIONS-detect_leaks=1}" \
 printf '%s\n' $chosen | xargs -P "$(nproc)" -I '{}' sh -c '
     name=$(basename "{}" .sh)
     case {} in *.sh) runner= ;; *) runner=${SC_RUNNER-} ;; esac
+    begun=$(date +%s)
     PATH="$SC_BUILD/bin:$PATH" $runner "{}" >"$SC_LOGS/$name.log" 2>&1 </dev/null
-    echo $? >"$SC_LOGS/$name.status"'
+    echo "$? $(($(date +%s) - begun))" >"$SC_LOGS/$name.status"'
 
 # Counted in no language: in Turkish, I is not the capital of i.
 export LC_ALL=C
@@ -64,7 +65,7 @@ passed=0 failed=0 skipped=0
 for test in $chosen; do
     name=$(basename "$test" .sh)
     log=$logs/$name.log
-    status=$(cat "$logs/$name.status")
+    read -r status seconds <"$logs/$name.status"
     skip=$(grep -ciE '^ok .*# skip' "$log")
     ok=$(($(grep -c '^ok ' "$log") - skip))
     bad=$(grep -c '^not ok ' "$log")
@@ -75,7 +76,7 @@ for test in $chosen; do
         printf 'FAIL %s (exit %s)\n' "$name" "$status"
         sed 's/^/    /' "$log"
     else
-        printf 'ok   %-24s %s passed\n' "$name" "$ok"
+        printf 'ok   %-24s %3s passed %4s s\n' "$name" "$ok" "$seconds"
         grep -iE '^ok .*# skip' "$log" | sed 's/^ok [-0-9 ]*/     skipped: /'
     fi
 done
