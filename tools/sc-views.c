@@ -28,6 +28,7 @@ struct views_cli {
     const char *bytes;
     const char *recipe;
     const char *validate;
+    size_t steps;
     int bits;
     int device;
     struct cluster_cli cluster;
@@ -61,6 +62,8 @@ static const struct cli_option options[] = {
      "how views are made: gentle, moderate, strong, or words such as 'shift=0.25 mix=1'"},
     {'v', "validate", "FILE", CLI_FILE, CLI_AT(views_cli, validate),
      "held-out dataset: try the three recipes and keep the one that a student learns most from"},
+    {0, "steps", "N", CLI_SIZE, CLI_AT(views_cli, steps),
+     "with --validate: steps of a student's training", .low = 1, .high = 1e9},
     {0, "bits", "N", CLI_CHOICE, CLI_AT(views_cli, bits), "bits of each stored logit",
      .choices = bit_choices},
     DEVICE_OPTION(views_cli),
@@ -80,7 +83,7 @@ static const struct cli_program program = {
     .computes = true,
 };
 
-enum { MOST_TEACHERS = 64, TRIAL_STEPS = 1000 };
+enum { MOST_TEACHERS = 64 };
 enum { MOST_VIEWS = 20000 }; /* that --bytes adds */
 
 static void show_progress(size_t done)
@@ -95,7 +98,7 @@ static void choose_recipe(const struct views_cli *opt, const struct labeller *la
                           struct view_recipe *recipe)
 {
     struct view_choice_options choice = {
-        .views = views, .steps = TRIAL_STEPS, .seed = opt->common.seed};
+        .views = views, .steps = opt->steps, .seed = opt->common.seed};
     struct view_trial trials[VIEW_PRESETS];
     size_t best;
 
@@ -198,7 +201,7 @@ static size_t views_tried(const struct views_cli *opt, size_t wanted)
 
 int main(int argc, char **argv)
 {
-    struct views_cli opt = {.patience = 600, .cluster = CLUSTER_DEFAULTS};
+    struct views_cli opt = {.patience = 600, .steps = 1000, .cluster = CLUSTER_DEFAULTS};
     struct view_recipe recipe = view_recipe_default();
     struct feature_source source, none = {NULL};
     struct examples validation = {.name = NULL};

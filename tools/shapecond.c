@@ -28,7 +28,7 @@ static const struct cli_option options[] = {
      "models that the result is for: any, or students that see the distances to the shapelets, "
      "which are written beside it",
      .choices = students},
-    {0, "steps", "N", CLI_SIZE, CLI_AT(job, steps), "steps of the teacher's training", .low = 1},
+    {0, "steps", "N", CLI_SIZE, CLI_AT(job, steps), "steps of each teacher's training", .low = 1},
     {0, "refine", "N", CLI_SIZE, CLI_AT(job, refine),
      "for students with shapelets: steps of unrolled training [300]; 0: invert the teacher",
      .high = 1e9},

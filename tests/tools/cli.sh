@@ -423,13 +423,15 @@ END
     test_that 'the examples of sc-dataset(5) read and write what the tools do' '
         sc-gen cbf -n 6 -o train.npy
         sed "1,/^\.Sh EXAMPLES/d" "$SC_ROOT/man/sc-dataset.5" | sed -n "/^\.Bd/,/^\.Ed/p" | sed "/^\.[BE]d/d" >dataset.py
-        # The last example writes; give it two class names and labels to match.
-        sed -i "s/^with open(\"train.npy\", \"wb\")/found = read_dataset(\"train.npy\")\ny = y % 2\n&/" dataset.py
+        sc-select -q -n 1 train.npy | sc-views -q --augment -m 5 -o tiny.npy
+        # One of them writes; give it two class names and labels to match.
+        sed -i "s/^with open(\"train.npy\", \"wb\")/whole = shapecond.load(\"train.npy\")\ny = y % 2\n&/" dataset.py
         cat >>dataset.py <<END
-assert found["X"].shape == (6, 1, 128) and set(found) == {"X", "y", "names", "notes"}
-assert "sc-gen" in str(found["notes"])
+assert whole["X"].shape == (6, 1, 128) and set(whole) == {"X", "y", "names", "notes"}
+assert "sc-gen" in str(whole["notes"])
+assert series.shape == (5, 1, 128) and logits.shape == (5, 3)
 END
-        $python dataset.py
+        PYTHONPATH="$SC_ROOT/formats" PYTHONDONTWRITEBYTECODE=1 $python dataset.py
         sc-info train.npy | grep -q walking
     '
 else

@@ -2,6 +2,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/size.h"
 #include "shapecond/job.h"
 
 /* ---- Data ---- */
@@ -181,6 +182,12 @@ static void choose_series(struct job *job, const struct budget *budget, const ch
 
 enum { STUDENTS_OF_RECIPES = 6, TRIAL_STEPS = 1000, TRIAL_BATCH = 64 }; /* of sc-views --validate */
 
+/* Of the students that choices are tried with: no more than of the teachers, so that a quick run is quick. */
+static size_t trial_steps(const struct job *job)
+{
+    return size_min(job->steps, TRIAL_STEPS);
+}
+
 /* Adds the views of a budget; of a result of a given size, as many as fit.  `tried`: sc-views tries recipes with students and takes the one that
  * is best for the held-out series (pipelines/DECISIONS.md). */
 static void add_views(struct job *job, const char *series, const struct budget *budget, bool tried,
@@ -189,18 +196,21 @@ static void add_views(struct job *job, const char *series, const struct budget *
     struct command_runner *run = &job->run;
     struct teacher_words teacher = first_teacher(job), second = second_teacher(job);
     const char *option = job->size > 0 ? "--bytes" : "--views";
-    char views[32], margin[32];
+    bool fewer = tried && trial_steps(job) < TRIAL_STEPS;
+    char views[32], margin[32], steps[32];
 
     if (job->size > 0)
         snprintf(views, sizeof views, "%.0f", content_bytes(job));
     else
         snprintf(views, sizeof views, "%zu", budget->views);
     snprintf(margin, sizeof margin, "--margin=%g", budget->margin);
+    snprintf(steps, sizeof steps, "--steps=%zu", trial_steps(job));
     run->expected =
-        tried ? STUDENTS_OF_RECIPES * training_seconds(job, TRIAL_STEPS, TRIAL_BATCH) : 0;
+        tried ? STUDENTS_OF_RECIPES * training_seconds(job, trial_steps(job), TRIAL_BATCH) : 0;
     COMMAND(run, "sc-views", teacher.option, teacher.value, second.option, second.value, option,
             views, budget->margin > 0 ? margin : command_none, tried ? "--validate" : command_none,
-            tried ? job->val : command_none, device_word(job), "-o", result, series);
+            tried ? job->val : command_none, fewer ? steps : command_none, device_word(job), "-o",
+            result, series);
 }
 
 /* The accuracy of a student on the held-out series. */
@@ -210,8 +220,8 @@ static double try_student(struct job *job, const char *train, const char *networ
     struct command_runner *run = &job->run;
     char steps[32];
 
-    snprintf(steps, sizeof steps, "%d", TRIAL_STEPS);
-    run->expected = training_seconds(job, TRIAL_STEPS, TRIAL_BATCH);
+    snprintf(steps, sizeof steps, "%zu", trial_steps(job));
+    run->expected = training_seconds(job, trial_steps(job), TRIAL_BATCH);
     COMMAND(run, "sc-eval", "--seeds=1", "--choose=last", "--steps", steps,
             network ? "--network" : command_none, network ? network : command_none,
             device_word(job), "-o", table, train, job->val);
