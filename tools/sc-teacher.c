@@ -24,6 +24,7 @@ struct teacher_cli {
     const char *checkpoint;
     size_t checkpoint_every;
     const char *log;
+    const char *last;
     int device;
     struct cluster_cli cluster;
 };
@@ -42,6 +43,8 @@ static const struct cli_option options[] = {
     {0, "checkpoint-every", "N", CLI_SIZE, CLI_AT(teacher_cli, checkpoint_every),
      "epochs between two checkpoints", .low = 1, .unrecorded = true},
     {'l', "log", "FILE", CLI_OUTPUT, CLI_AT(teacher_cli, log), "write a table of all epochs"},
+    {0, "last", "FILE", CLI_OUTPUT, CLI_AT(teacher_cli, last),
+     "also write the network of the last epoch"},
     DEVICE_OPTION(teacher_cli),
     CLUSTER_OPTIONS(teacher_cli),
     {0, "labels", "FILE", CLI_FILE, CLI_AT(teacher_cli, labels),
@@ -104,7 +107,8 @@ static bool show_epoch(void *context, const struct train_epoch *epoch)
 }
 
 static void train(const struct teacher_cli *opt, const struct datasets *datasets,
-                  struct cluster *cluster, struct teacher *teacher, struct train_result *result)
+                  struct cluster *cluster, struct teacher *teacher, struct teacher *last,
+                  struct train_result *result)
 {
     struct tensor_dataset data = examples_tensors(&datasets->train);
     struct tensor_dataset validation = examples_tensors(&datasets->validation);
@@ -120,6 +124,8 @@ static void train(const struct teacher_cli *opt, const struct datasets *datasets
     train.checkpoint_every = opt->checkpoint_every;
     train.progress = show_epoch;
     train.context = &curve;
+    train.last_parameters = last->parameters;
+    train.last_buffers = last->buffers;
     network_initialise(teacher->network, opt->common.seed, 0, teacher->parameters,
                        teacher->buffers);
     progress_start("sc-teacher", train.epochs, opt->common.quiet);
@@ -144,30 +150,51 @@ static double report(const struct examples *examples, const char *role,
     return percent;
 }
 
-static void add_note(char **notes, const struct train_result *result, double accuracy)
+/* loss NAN: not known. */
+static void add_note(char **notes, const struct train_result *result, size_t epoch, double accuracy,
+                     double loss)
 {
-    char *longer;
+    char *longer, text[32] = "";
 
-    if (asprintf(&longer, "%s\nepoch %zu of %zu, validation accuracy %.2f %%, loss %.4f", *notes,
-                 result->best_epoch, result->epochs, accuracy, result->validation_loss) < 0)
+    if (!isnan(loss))
+        snprintf(text, sizeof text, ", loss %.4f", loss);
+    if (asprintf(&longer, "%s\nepoch %zu of %zu, validation accuracy %.2f %%%s", *notes, epoch,
+                 result->epochs, accuracy, text) < 0)
         cli_check(error_memory("notes"));
     free(*notes);
     *notes = longer;
 }
 
-static void write_teacher(const struct teacher_cli *opt, const struct datasets *datasets,
-                          const struct shapelet_pool *pool, const struct train_result *result,
-                          struct teacher *teacher, struct output *output)
+static void record(const struct teacher_cli *opt, const struct datasets *datasets,
+                   const struct shapelet_pool *pool, struct teacher *teacher)
 {
     const char *digests[] = {datasets->train.dataset.digest, datasets->train.dataset.label_digest,
                              pool->digest, datasets->validation.dataset.digest};
 
     cli_record(&opt->common, &teacher->notes, digests, 4);
+}
+
+static void write_teacher(const struct teacher_cli *opt, const struct datasets *datasets,
+                          const struct shapelet_pool *pool, const struct train_result *result,
+                          struct teacher *teacher, FILE *stream)
+{
+    record(opt, datasets, pool, teacher);
     if (opt->validate)
-        add_note(&teacher->notes, result, report(&datasets->validation, "validation", teacher));
+        add_note(&teacher->notes, result, result->best_epoch,
+                 report(&datasets->validation, "validation", teacher), result->validation_loss);
     if (opt->test)
         report(&datasets->test, "test", teacher);
-    cli_finish_output(output, opt->common.output, teacher_write(output->stream, teacher));
+    cli_check(error_in(opt->common.output, teacher_write(stream, teacher)));
+}
+
+static void write_last(const struct teacher_cli *opt, const struct datasets *datasets,
+                       const struct shapelet_pool *pool, const struct train_result *result,
+                       struct teacher *last, FILE *stream)
+{
+    record(opt, datasets, pool, last);
+    add_note(&last->notes, result, result->epochs,
+             report(&datasets->validation, "last epoch: validation", last), NAN);
+    cli_check(error_in(opt->last, teacher_write(stream, last)));
 }
 
 int main(int argc, char **argv)
@@ -181,11 +208,13 @@ int main(int argc, char **argv)
     struct cluster *cluster;
     struct device device;
     struct datasets datasets;
-    struct teacher teacher;
+    struct teacher teacher, last = {NULL};
     struct train_result result;
-    struct output output;
+    struct output outputs[2];
 
     cli_parse(argc, argv, &program, &opt);
+    if (opt.last && !opt.validate)
+        cli_usage("--last is for --validate, without which the last epoch is the result");
     cluster = cluster_chosen(&opt.cluster, &opt.common);
     if (cluster_rank(cluster) > 0)
         opt.log = NULL;
@@ -195,17 +224,25 @@ int main(int argc, char **argv)
     read_datasets(&opt, &source, &datasets);
     cli_check(examples_architecture(&datasets.train, opt.network, &architecture));
     cli_check(teacher_new(&architecture, device.backend, &teacher));
+    if (opt.last)
+        cli_check(teacher_new(&architecture, device.backend, &last));
     /* Before the work, so that a place where nothing can be written is known at once. */
-    cli_open_output(opt.common.output, true, &output);
-    train(&opt, &datasets, cluster, &teacher, &result);
+    cli_open_output(opt.common.output, true, &outputs[0]);
+    if (opt.last)
+        cli_open_output(opt.last, true, &outputs[1]);
+    train(&opt, &datasets, cluster, &teacher, &last, &result);
     cli_say("epoch %zu of %zu kept, loss of the last %.4f", result.best_epoch, result.epochs,
             result.loss);
-    write_teacher(&opt, &datasets, &pool, &result, &teacher, &output);
+    write_teacher(&opt, &datasets, &pool, &result, &teacher, outputs[0].stream);
+    if (opt.last)
+        write_last(&opt, &datasets, &pool, &result, &last, outputs[1].stream);
+    cli_commit(outputs, opt.last ? 2 : 1);
     /* The run is complete: remove its checkpoint. */
     if (cluster_rank(cluster) == 0)
         cli_remove_checkpoint(opt.checkpoint);
     cluster_done(cluster);
     teacher_free(&teacher);
+    teacher_free(&last);
     examples_free(&datasets.train);
     examples_free(&datasets.validation);
     examples_free(&datasets.test);

@@ -509,6 +509,10 @@ static struct error *run(struct training *t, struct train_result *result)
         TRY(run_epoch(t));
     *result = t->state.best;
     result->epochs = t->state.epoch;
+    if (t->options->last_parameters) {
+        copy_values(t, t->network->parameter_count, t->parameters, t->options->last_parameters);
+        copy_values(t, t->network->buffer_count, t->buffers, t->options->last_buffers);
+    }
     return backend_check(t->backend);
 }
 

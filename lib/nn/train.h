@@ -48,6 +48,9 @@ struct train_options {
         validate_every; /* epochs between two validations; 0: 1.  The last epoch is always validated. */
     size_t patience; /* stop after `patience` epochs without a better one; 0: never */
 
+    /* The network of the last epoch goes there as well (memory of the backend), or NULL. */
+    float *last_parameters, *last_buffers;
+
     struct cluster *cluster; /* ranks that share each batch; rank 0 has the checkpoint */
     const char *checkpoint;  /* file, or NULL */
     size_t checkpoint_every; /* epochs between two checkpoints; 0: 10 */

@@ -61,7 +61,7 @@ static bool add_file(struct digest *digest, const char *path)
 static bool names_output(const char *word)
 {
     return strcmp(word, "-o") == 0 || strcmp(word, "--save") == 0 || strcmp(word, "--log") == 0 ||
-           strcmp(word, "--checkpoint") == 0;
+           strcmp(word, "--last") == 0 || strcmp(word, "--checkpoint") == 0;
 }
 
 /* Outputs, and this log itself, which sc-report shows. */

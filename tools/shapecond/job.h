@@ -34,14 +34,22 @@ struct facts {
  * bits, or as many compressed ones as fit into `bytes`. */
 enum {
     BUDGETS = 5,
-    USUAL_BUDGET = 2,     /* without held-out series to try them on */
-    TRIALS = BUDGETS + 1, /* the last of the best budget, with a margin */
+    USUAL_BUDGET = 2, /* without held-out series to try them on */
 };
 struct budget {
     size_t per_class, views, bits; /* views: with --bytes about as many */
     double step, bytes;            /* options of sc-quantise; step 0: few bits, not compressed */
-    double margin;                 /* of sc-views */
 };
+
+/* Who labels series and views. */
+struct labelling {
+    enum { TEACHER_BOTH, TEACHER_FIRST, TEACHER_POOLED } teacher;
+    bool last;     /* their last epochs, not those with the lowest loss on held-out series */
+    double margin; /* of sc-views */
+};
+
+/* Trials of budgets and then of labels, which are numbered in the names of their files. */
+enum { LABEL_TRIALS = 4, TRIALS = BUDGETS + LABEL_TRIALS };
 
 /* Accuracy on the held-out series, in %. */
 struct scores_held_out {
@@ -68,7 +76,8 @@ struct job {
     struct facts facts;
     const char *pooled; /* the network of a second teacher, which pools over time, or NULL: none */
     double size;        /* of the result, by --bytes or default; 0: by --spc */
-    struct budget budget;           /* what the result is made of */
+    struct budget budget; /* what the result is made of */
+    struct labelling labelling;
     struct budget budgets[BUDGETS]; /* that are tried */
     enum export_format format;      /* of the result, by its name; EXPORT_NONE: a dataset file */
     char *pool_path;                /* where the shapelets go, or NULL */

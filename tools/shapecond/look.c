@@ -305,11 +305,12 @@ static void claim_stage(const char *folder, const char *name)
 static void claim_stages(const char *folder)
 {
     static const char *const names[] = {
-        "data.npy",     "commands.tsv",       "stages.tsv", "raw-train.npy",     "raw-val.npy",
-        "scale.npy",    "train.npy",          "val.npy",    "pruned.npy",        "pool.slp",
-        "balanced.npy", "teacher.tch",        "chosen.npy", "condensed.npy",     "test.npy",
-        "random.npy",   "stored.npy",         "random.tsv", "condensed.tsv",     "unscaled.npy",
-        "expanded.npy", "teacher-epochs.tsv", "pooled.tch", "pooled-epochs.tsv", "teacher.tsv"};
+        "data.npy",         "commands.tsv",       "stages.tsv", "raw-train.npy",     "raw-val.npy",
+        "scale.npy",        "train.npy",          "val.npy",    "pruned.npy",        "pool.slp",
+        "balanced.npy",     "teacher.tch",        "chosen.npy", "condensed.npy",     "test.npy",
+        "random.npy",       "stored.npy",         "random.tsv", "condensed.tsv",     "unscaled.npy",
+        "expanded.npy",     "teacher-epochs.tsv", "pooled.tch", "pooled-epochs.tsv", "teacher.tsv",
+        "teacher-last.tch", "pooled-last.tch"};
     static const char *const trials[] = {"chosen-%zu.npy", "stored-%zu.npy", "budget-%zu.npy",
                                          "budget-%zu.tsv", "budget-%zu-pooled.tsv"};
 

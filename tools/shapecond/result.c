@@ -272,8 +272,8 @@ static const char *optimism(const struct job *job)
     if (has_own_teacher(job))
         return "These held-out series also chose the recipe of the views, so the figures are "
                "slightly optimistic.";
-    return "These held-out series also chose the epochs of the teachers and the views, so the "
-           "figures are slightly optimistic.";
+    return "These held-out series also chose the epochs of the teachers, and how series are stored "
+           "and labelled, so the figures are slightly optimistic.";
 }
 
 void write_report(struct job *job)

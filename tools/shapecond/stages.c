@@ -67,15 +67,36 @@ static const char *balance(struct job *job)
     return balanced;
 }
 
+/* Whether labels are tried with students. */
+static bool tries_labels(const struct job *job)
+{
+    return job->val && has_views(job) && !job->facts.soft;
+}
+
+/* A file of the run that is named after a teacher. */
+static const char *name_file(struct job *job, const char *name, const char *ending)
+{
+    char file[64];
+
+    snprintf(file, sizeof file, "%s%s", name, ending);
+    return command_file(&job->run, file);
+}
+
+static const char *teacher_file(struct job *job, const char *name, bool last)
+{
+    return name_file(job, name, last ? "-last.tch" : ".tch");
+}
+
 enum { TEACHER_BATCH = 256 };
 
 /* Students that see no shapelets learn more from a teacher that does not, either
  * (pipelines/DECISIONS.md).  network NULL: that of sc-teacher. */
 static void train_teacher(struct job *job, const char *train, const char *network, const char *rate,
-                          const char *log, const char *result)
+                          const char *name)
 {
     struct command_runner *run = &job->run;
     bool shapelets = job->students == STUDENTS_SHAPELETS;
+    bool last = tries_labels(job);
     char steps[32];
 
     snprintf(steps, sizeof steps, "%zu", job->steps);
@@ -85,8 +106,9 @@ static void train_teacher(struct job *job, const char *train, const char *networ
             network ? network : command_none, rate, shapelets ? "--shapelets" : command_none,
             shapelets ? command_file(run, "pool.slp") : command_none,
             job->val ? "--validate" : command_none, job->val ? job->val : command_none,
-            device_word(job), "--log", command_file(run, log), "-o", command_file(run, result),
-            train);
+            device_word(job), last ? "--last" : command_none,
+            last ? teacher_file(job, name, true) : command_none, "--log",
+            name_file(job, name, "-epochs.tsv"), "-o", teacher_file(job, name, false), train);
 }
 
 /* Views are labelled by two teachers, one that knows where in a series something happens and one
@@ -96,17 +118,9 @@ static void train_teachers(struct job *job)
 {
     const char *train = balance(job);
 
-    train_teacher(job, train, job->network, command_none, "teacher-epochs.tsv", "teacher.tch");
+    train_teacher(job, train, job->network, command_none, "teacher");
     if (job->pooled)
-        train_teacher(job, train, job->pooled, "--rate=0.003", "pooled-epochs.tsv", "pooled.tch");
-}
-
-/* Nothing if there is only one. */
-static struct teacher_words second_teacher(struct job *job)
-{
-    if (!job->pooled)
-        return (struct teacher_words){command_none, command_none};
-    return (struct teacher_words){"--teacher", command_file(&job->run, "pooled.tch")};
+        train_teacher(job, train, job->pooled, "--rate=0.003", "pooled");
 }
 
 struct teacher_words first_teacher(struct job *job)
@@ -115,7 +129,25 @@ struct teacher_words first_teacher(struct job *job)
         return (struct teacher_words){"--teacher-command", job->command};
     if (job->teacher)
         return (struct teacher_words){"--teacher", command_name(&job->run, job->teacher)};
-    return (struct teacher_words){"--teacher", command_file(&job->run, "teacher.tch")};
+    return (struct teacher_words){"--teacher", teacher_file(job, "teacher", false)};
+}
+
+/* The teachers that label: one or two of ours, or that of the user. */
+static void labelling_teachers(struct job *job, const struct labelling *labels,
+                               struct teacher_words words[2])
+{
+    size_t n = 0;
+
+    words[0] = words[1] = (struct teacher_words){command_none, command_none};
+    if (has_own_teacher(job)) {
+        words[0] = first_teacher(job);
+        return;
+    }
+    if (labels->teacher != TEACHER_POOLED)
+        words[n++] =
+            (struct teacher_words){"--teacher", teacher_file(job, "teacher", labels->last)};
+    if (job->pooled && labels->teacher != TEACHER_FIRST)
+        words[n] = (struct teacher_words){"--teacher", teacher_file(job, "pooled", labels->last)};
 }
 
 /* ---- The condensed dataset ---- */
@@ -180,37 +212,63 @@ static void choose_series(struct job *job, const struct budget *budget, const ch
         COMMAND(run, "sc-quantise", "--bits", bits, "-o", result, chosen);
 }
 
-enum { STUDENTS_OF_RECIPES = 6, TRIAL_STEPS = 1000, TRIAL_BATCH = 64 }; /* of sc-views --validate */
+enum {
+    STUDENTS_OF_RECIPES = 6, /* of sc-views --validate */
+    TRIAL_STEPS = 500,
+    TRIAL_BATCH = 64,
+    TRIAL_VIEWS = 4000,
+};
 
-/* Of the students that choices are tried with: no more than of the teachers, so that a quick run is quick. */
+/* Of the students that choices are tried with: no more than of the teachers, so that a quick run is
+ * quick. */
 static size_t trial_steps(const struct job *job)
 {
     return size_min(job->steps, TRIAL_STEPS);
 }
 
-/* Adds the views of a budget; of a result of a given size, as many as fit.  `tried`: sc-views tries recipes with students and takes the one that
- * is best for the held-out series (pipelines/DECISIONS.md). */
-static void add_views(struct job *job, const char *series, const struct budget *budget, bool tried,
-                      const char *result)
+/* The option of sc-views that says how many views: as many as fit into the result, or a number. */
+static const char *views_option(struct job *job, bool fitting, size_t number, char text[64])
 {
-    struct command_runner *run = &job->run;
-    struct teacher_words teacher = first_teacher(job), second = second_teacher(job);
-    const char *option = job->size > 0 ? "--bytes" : "--views";
-    bool fewer = tried && trial_steps(job) < TRIAL_STEPS;
-    char views[32], margin[32], steps[32];
-
-    if (job->size > 0)
-        snprintf(views, sizeof views, "%.0f", content_bytes(job));
+    if (fitting)
+        snprintf(text, 64, "--bytes=%.0f", content_bytes(job));
     else
-        snprintf(views, sizeof views, "%zu", budget->views);
-    snprintf(margin, sizeof margin, "--margin=%g", budget->margin);
+        snprintf(text, 64, "--views=%zu", number);
+    return text;
+}
+
+/* sc-views with the options that all calls share. */
+static void add_views(struct job *job, const char *series, const struct labelling *labels,
+                      const char *views, const char *recipes[3], const char *result)
+{
+    struct teacher_words teachers[2];
+    char margin[32];
+
+    labelling_teachers(job, labels, teachers);
+    snprintf(margin, sizeof margin, "--margin=%g", labels->margin);
+    COMMAND(&job->run, "sc-views", teachers[0].option, teachers[0].value, teachers[1].option,
+            teachers[1].value, views, labels->margin > 0 ? margin : command_none, recipes[0],
+            recipes[1], recipes[2], device_word(job), "-o", result, series);
+}
+
+/* The views of the result.  Of series in few bits most of the bytes are views, and sc-views takes
+ * the recipe whose students are best on the held-out series; beside compressed series no recipe is
+ * better than the gentle one (pipelines/DECISIONS.md). */
+static void add_final_views(struct job *job, const char *series, const char *result)
+{
+    bool tried = job->val && !(job->budget.step > 0);
+    const char *recipes[3] = {command_none, command_none, command_none};
+    char views[64], steps[32];
+
     snprintf(steps, sizeof steps, "--steps=%zu", trial_steps(job));
-    run->expected =
-        tried ? STUDENTS_OF_RECIPES * training_seconds(job, trial_steps(job), TRIAL_BATCH) : 0;
-    COMMAND(run, "sc-views", teacher.option, teacher.value, second.option, second.value, option,
-            views, budget->margin > 0 ? margin : command_none, tried ? "--validate" : command_none,
-            tried ? job->val : command_none, fewer ? steps : command_none, device_word(job), "-o",
-            result, series);
+    if (tried) {
+        recipes[0] = "--validate";
+        recipes[1] = job->val;
+        recipes[2] = steps;
+        job->run.expected =
+            STUDENTS_OF_RECIPES * training_seconds(job, trial_steps(job), TRIAL_BATCH);
+    }
+    add_views(job, series, &job->labelling,
+              views_option(job, job->size > 0, job->budget.views, views), recipes, result);
 }
 
 /* The accuracy of a student on the held-out series. */
@@ -237,20 +295,23 @@ static const char *trial_file(struct job *job, const char *name, size_t number, 
     return command_file(&job->run, file);
 }
 
-/* The accuracy that students reach with the stored series of a trial and the views of its budget:
- * the mean of a cnn and, with two teachers, of one that pools over time. */
-static double try_views(struct job *job, const struct budget *budget, const char *series,
-                        size_t number)
+/* The accuracy that students reach with the stored series of a trial, some views of them and these
+ * labels: the mean of a cnn and, with two teachers, of one that pools over time. */
+static double try_views(struct job *job, const struct budget *budget,
+                        const struct labelling *labels, const char *series, size_t number)
 {
-    const char *views = trial_file(job, "budget", number, ".npy");
+    static const char *no_recipes[3] = {command_none, command_none, command_none};
+    const char *trial = trial_file(job, "budget", number, ".npy");
     double accuracy;
+    char views[64];
 
-    add_views(job, series, budget, false, views);
-    accuracy = try_student(job, views, fitting_network(&job->facts),
+    views_option(job, false, size_max(size_min(budget->views, TRIAL_VIEWS), 1), views);
+    add_views(job, series, labels, views, no_recipes, trial);
+    accuracy = try_student(job, trial, fitting_network(&job->facts),
                            trial_file(job, "budget", number, ".tsv"));
     if (!job->pooled)
         return accuracy;
-    return 0.5 * (accuracy + try_student(job, views, job->pooled,
+    return 0.5 * (accuracy + try_student(job, trial, job->pooled,
                                          trial_file(job, "budget", number, "-pooled.tsv")));
 }
 
@@ -291,7 +352,7 @@ static bool improve(struct job *job, size_t index, struct best *best)
             return false;
     snprintf(tag, sizeof tag, "-%zu", index + 1);
     choose_series(job, budget, tag, series);
-    accuracy = try_views(job, budget, series, index + 1);
+    accuracy = try_views(job, budget, &job->labelling, series, index + 1);
     if (!job->run.counting)
         say_budget(budget, accuracy);
     if (accuracy <= best->accuracy)
@@ -301,26 +362,52 @@ static bool improve(struct job *job, size_t index, struct best *best)
     return true;
 }
 
-static const double MARGIN = 8; /* of logits */
+static const double MARGIN = 8;  /* of logits */
+static const double CLEARLY = 2; /* per cent: better by more than chance, about */
 
-/* Where classes are many and small, teachers whose epoch was chosen by held-out series do not know
- * all of the series that they were trained on, and the labels of the data tell students more; where
- * labels are doubtful they tell less (pipelines/DECISIONS.md). */
-static void choose_margin(struct job *job, const struct best *best)
+/* Tries labels with the stored series, and takes them if they are better by more than `least`. */
+static void improve_labels(struct job *job, const struct labelling *labels, double least,
+                           const char *what, size_t number, struct best *best)
 {
-    struct budget raised = job->budget;
-    double accuracy;
+    double accuracy = try_views(job, &job->budget, labels, best->series, number);
 
-    if (job->facts.soft)
-        return;
-    raised.margin = MARGIN;
-    accuracy = try_views(job, &raised, best->series, TRIALS);
     if (job->run.counting)
         return;
-    cli_say("the same with the class of each series %g above all others: students reach %.1f %%",
-            MARGIN, accuracy);
-    if (accuracy > best->accuracy)
-        job->budget = raised;
+    cli_say("%s: students reach %.1f %%", what, accuracy);
+    if (accuracy <= best->accuracy + least)
+        return;
+    best->accuracy = accuracy;
+    job->labelling = *labels;
+}
+
+/* How labels should be made differs from dataset to dataset (pipelines/DECISIONS.md).
+ *
+ * The epoch of a teacher is the one with the lowest loss on the held-out series.  Where classes are
+ * many and small, or few series are held out, that is too early, and the last one knows more; where
+ * labels are doubtful it is too sure.  The same goes for a margin, by which the labels of the data
+ * tell more.  And one of the two teachers may have learned little. */
+static void choose_labels(struct job *job, struct best *best)
+{
+    size_t number = BUDGETS + 1;
+    struct labelling labels;
+
+    if (!has_own_teacher(job)) {
+        labels = job->labelling;
+        labels.last = true;
+        improve_labels(job, &labels, 0, "labels of the teachers' last epochs", number++, best);
+    }
+    labels = job->labelling;
+    labels.margin = MARGIN;
+    improve_labels(job, &labels, 0, "the class of each series at least 8 above all others",
+                   number++, best);
+    if (job->pooled) {
+        labels = job->labelling;
+        labels.teacher = TEACHER_FIRST;
+        improve_labels(job, &labels, CLEARLY, "labels of the first teacher alone", number++, best);
+        labels = job->labelling;
+        labels.teacher = TEACHER_POOLED;
+        improve_labels(job, &labels, CLEARLY, "labels of the second teacher alone", number, best);
+    }
 }
 
 /* Few bits first, then compressed series in the usual step, in larger ones as long as that is
@@ -341,7 +428,8 @@ static void choose_budget(struct job *job)
     }
     for (size_t i = 1; !(usual->step > 0) && i < BUDGETS; i++)
         improve(job, i, &best);
-    choose_margin(job, &best);
+    if (tries_labels(job))
+        choose_labels(job, &best);
     if (job->run.counting)
         job->budget = *usual;
     else if (usual->step > 0 && !(job->budget.step > 0))
@@ -357,8 +445,14 @@ static void make_for_any_model(struct job *job)
     if (job->size > 0 && job->val)
         choose_budget(job);
     choose_series(job, &job->budget, "", stored);
+    if (job->views && !(job->size > 0) && tries_labels(job)) {
+        struct best best = {.series = stored};
+
+        best.accuracy = try_views(job, &job->budget, &job->labelling, stored, BUDGETS);
+        choose_labels(job, &best);
+    }
     if (job->views)
-        add_views(job, stored, &job->budget, job->val != NULL, condensed);
+        add_final_views(job, stored, condensed);
 }
 
 enum { UNROLLED_STEPS = 100 }; /* steps of training that one step of sc-match costs, about */
