@@ -42,6 +42,25 @@ test_that 'the seed changes the teacher, the test set does not' '
     teach -q train.npy --steps 10 --seed 1 -o seed-1.tch
     refute cmp -s seed-1.tch plain.tch
 '
+test_that 'the network of the last epoch is written as well, from the same training, or none of the two files' '
+    teach -q train.npy --epochs 60 --validate val.npy -o best.tch
+    teach -q train.npy --epochs 60 --validate val.npy --choose last -o chosen.tch
+    teach train.npy --epochs 60 --validate val.npy -o both.tch --last last.tch 2>said
+    cmp best.tch both.tch
+    refute cmp -s best.tch last.tch
+    grep "last epoch: validation accuracy" said
+    sc-info last.tch | grep "epoch 60 of 60, validation accuracy"
+    # The weights are at the end, after notes that differ.
+    for name in last chosen; do tail -c 4000 $name.tch >$name.end; done
+    cmp last.end chosen.end
+    refute cmp -s last.end best.tch
+    cp last.tch old.tch
+    fails 1 nowhere/last.tch teach -q train.npy --epochs 2 --validate val.npy -o new.tch --last nowhere/last.tch
+    test ! -e new.tch
+    cmp last.tch old.tch
+    fails 2 "same file" teach -q train.npy --epochs 2 --validate val.npy -o new.tch --last ./new.tch
+    fails 2 "without which the last epoch" teach -q train.npy --last last.tch -o new.tch
+'
 test_that 'a run that was killed resumes to the same bytes, and the same curve' '
     run="sc-teacher -q train.npy -v val.npy -s pool.slp --epochs 150 --checkpoint-every 3"
     run="$run --network cnn"
