@@ -3,8 +3,9 @@
 # Needs train.npy, val.npy and test.npy of each dataset in RUN/SEED/DATASET, which `make main-table` makes (pipelines/README).
 # A row for each network: bytes, and test accuracy in % after training on random series in as many bytes (ten per class), on
 # random walks in place of the real series (compressed, with labels and views in the same way and as many bytes), on the condensed
-# dataset, on all data with soft labels of the same teachers, and on all data as they are.  One student each, by the last epoch: test data chooses nothing, and held-out data (val.npy) only
-# what shapecond chooses with it.  Files stay in RUN/SEED/DATASET/by-network, and what is there is not made again.
+# dataset, on all data with soft labels of the same teachers, and on all data as they are.  One student each, by the last epoch: test
+# data chooses nothing, and held-out data (val.npy) only what shapecond chooses with it.  Files stay in RUN/SEED/DATASET/by-network, and
+# what is there is not made again.  CONTROLS=no: neither walks nor soft labels (-), which take half of the time.
 #     by-network.sh --mean RUN SEED...    means and deviations of the rows that were printed into RUN/SEED/by-network.tsv
 set -eu
 if [ "$1" = --mean ]; then
@@ -22,7 +23,8 @@ if [ "$1" = --mean ]; then
                 for (i = 4; i <= columns; i++) {
                     mean = sum[key, i] / n[key]
                     spread = n[key] > 1 ? (squares[key, i] - n[key] * mean * mean) / (n[key] - 1) : 0
-                    line = line sprintf(i == 4 ? "\t%.0f" : "\t%.1f ± %.1f", mean, spread > 0 ? sqrt(spread) : 0)
+                    line = line (sum[key, i] == 0 ? "\t-" :
+                    sprintf(i == 4 ? "\t%.0f" : "\t%.1f ± %.1f", mean, spread > 0 ? sqrt(spread) : 0))
                 }
                 print line
             }
@@ -31,6 +33,7 @@ if [ "$1" = --mean ]; then
     exit
 fi
 run=$1 seed=$2
+: "${CONTROLS:=yes}"
 shift 2
 
 # accuracy NAME SERIES TEST OPTION...
@@ -56,11 +59,11 @@ make_walks() {
     *--step*) per_class=$((10 * per_class)) ;;
     esac
     recipe=$(sed -n 's/^ *\(shift=.*cut=.*\)/\1/p' "$kept/notes")
-    set -- -t "$kept/teacher.tch"
-    [ ! -s "$kept/pooled.tch" ] || set -- "$@" -t "$kept/pooled.tch"
-    # shellcheck disable=SC2046 # several options
+    # The teachers that labelled the result, in the log of the stages.
+    teachers=$(sed -n 's/.*sc-views \(.*\) -o [^ ]*condensed\.npy .*/\1/p' "$kept/commands.tsv" | grep -oE -- '--teacher [^ ]+')
+    # shellcheck disable=SC2046,SC2086 # several options
     sc-gen -q walks --seed "$seed" --spc "$per_class" --like "$kept/train.npy" | sc-quantise -q $(made sc-quantise) |
-        sc-views -q "$@" -r "$recipe" $(made sc-views) | sc-scale -q --undo --with "$kept/scale.npy"
+        sc-views -q $teachers -r "$recipe" $(made sc-views) | sc-scale -q --undo --with "$kept/scale.npy"
 }
 
 for dataset; do
@@ -68,18 +71,21 @@ for dataset; do
     mkdir -p "$out"
     [ -s "$out/tiny.npy" ] || shapecond -q --no-score --seed "$seed" --keep "$out/kept" --validate "$in/val.npy" \
         "$in/train.npy" -o "$out/tiny.npy"
-    [ -s "$out/soft.npy" ] || {
+    [ "$CONTROLS" != yes ] || [ -s "$out/soft.npy" ] || {
         sc-views -q -m 1 -t "$out/kept/teacher.tch" -t "$out/kept/pooled.tch" "$out/kept/train.npy" |
             sc-scale -q --undo --with "$out/kept/scale.npy" -o "$out/soft.npy"
     }
-    [ -s "$out/walks.npy" ] || make_walks "$out/kept" >"$out/walks.npy"
+    [ "$CONTROLS" != yes ] || [ -s "$out/walks.npy" ] || make_walks "$out/kept" >"$out/walks.npy"
     [ -s "$out/random.npy" ] || sc-select -q --seed "$seed" --spc 10 "$in/train.npy" -o "$out/random.npy"
     bytes=$(wc -c <"$out/tiny.npy")
     while IFS=: read -r name network; do
         random=$(accuracy "$out/random-$name.tsv" "$out/random.npy" "$in/test.npy" -n "$network" --steps 1000)
         ours=$(accuracy "$out/tiny-$name.tsv" "$out/tiny.npy" "$in/test.npy" -n "$network" --steps 2000)
-        walks=$(accuracy "$out/walks-$name.tsv" "$out/walks.npy" "$in/test.npy" -n "$network" --steps 2000)
-        soft=$(accuracy "$out/soft-$name.tsv" "$out/soft.npy" "$in/test.npy" -n "$network" --steps 2000)
+        walks=- soft=-
+        if [ "$CONTROLS" = yes ]; then
+            walks=$(accuracy "$out/walks-$name.tsv" "$out/walks.npy" "$in/test.npy" -n "$network" --steps 2000)
+            soft=$(accuracy "$out/soft-$name.tsv" "$out/soft.npy" "$in/test.npy" -n "$network" --steps 2000)
+        fi
         all=$(accuracy "$out/all-$name.tsv" "$in/train.npy" "$in/test.npy" -n "$network" --steps 2000 --batch 64)
         printf '%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\n' "$dataset" "$seed" "$name" "$bytes" "$random" "$walks" "$ours" "$soft" "$all"
     done <<END | tee "$out/rows.tsv"
