@@ -30,10 +30,10 @@ struct error *levels_decode(struct dataset *dataset, struct npy_array *series) M
 /* The series are stored as float32 from now on. */
 void levels_drop(struct dataset *dataset);
 
-/* Writes codes, levels and packing in place of the series. */
 /* Bytes of the codes, and of the low and step of each channel of a series. */
 size_t levels_size(const struct dataset *dataset);
 
+/* Writes codes, levels and packing in place of the series. */
 struct error *levels_write(FILE *stream, const struct dataset *dataset) MUST_CHECK;
 
 void levels_move(struct dataset *dataset, size_t channel, double factor, double offset);

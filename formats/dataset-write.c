@@ -229,8 +229,11 @@ struct error *dataset_write(FILE *stream, const struct dataset *dataset)
 
 static struct error *series_size(const struct dataset *dataset, size_t *size)
 {
-    if (dataset->packed.codes)
-        return dataset_packed_size(dataset, size);
+    if (dataset->packed.codes) {
+        TRY(dataset_packed_size(dataset, size));
+        *size += 2 * dataset->channels * sizeof(float); /* low and step of each */
+        return NULL;
+    }
     *size = dataset->levels.bits ? levels_size(dataset)
                                  : dataset->count * dataset_series_size(dataset) * sizeof(float);
     return NULL;

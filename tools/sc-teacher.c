@@ -44,7 +44,7 @@ static const struct cli_option options[] = {
      "epochs between two checkpoints", .low = 1, .unrecorded = true},
     {'l', "log", "FILE", CLI_OUTPUT, CLI_AT(teacher_cli, log), "write a table of all epochs"},
     {0, "last", "FILE", CLI_OUTPUT, CLI_AT(teacher_cli, last),
-     "also write the network of the last epoch"},
+     "with --validate: also write the network of the last epoch"},
     DEVICE_OPTION(teacher_cli),
     CLUSTER_OPTIONS(teacher_cli),
     {0, "labels", "FILE", CLI_FILE, CLI_AT(teacher_cli, labels),
@@ -184,7 +184,7 @@ static void write_teacher(const struct teacher_cli *opt, const struct datasets *
                  report(&datasets->validation, "validation", teacher), result->validation_loss);
     if (opt->test)
         report(&datasets->test, "test", teacher);
-    cli_check(error_in(opt->common.output, teacher_write(stream, teacher)));
+    cli_check_written(opt->common.output, teacher_write(stream, teacher));
 }
 
 static void write_last(const struct teacher_cli *opt, const struct datasets *datasets,
@@ -194,7 +194,7 @@ static void write_last(const struct teacher_cli *opt, const struct datasets *dat
     record(opt, datasets, pool, last);
     add_note(&last->notes, result, result->epochs,
              report(&datasets->validation, "last epoch: validation", last), NAN);
-    cli_check(error_in(opt->last, teacher_write(stream, last)));
+    cli_check_written(opt->last, teacher_write(stream, last));
 }
 
 int main(int argc, char **argv)

@@ -63,7 +63,7 @@ static const struct cli_option options[] = {
     {'v', "validate", "FILE", CLI_FILE, CLI_AT(views_cli, validate),
      "held-out dataset: try the three recipes and keep the one that a student learns most from"},
     {0, "steps", "N", CLI_SIZE, CLI_AT(views_cli, steps),
-     "with --validate: steps of a student's training", .low = 1, .high = 1e9},
+     "with --validate: steps of a student's training [1000]", .low = 1, .high = 1e9},
     {0, "bits", "N", CLI_CHOICE, CLI_AT(views_cli, bits), "bits of each stored logit",
      .choices = bit_choices},
     DEVICE_OPTION(views_cli),
@@ -83,8 +83,8 @@ static const struct cli_program program = {
     .computes = true,
 };
 
-enum { MOST_TEACHERS = 64 };
-enum { MOST_VIEWS = 20000 }; /* that --bytes adds */
+enum { MOST_TEACHERS = 64, TRIAL_STEPS = 1000 };
+enum { MOST_VIEWS = 20000, FEWEST_TRIED = 25 }; /* that --bytes adds */
 
 static void show_progress(size_t done)
 {
@@ -98,7 +98,7 @@ static void choose_recipe(const struct views_cli *opt, const struct labeller *la
                           struct view_recipe *recipe)
 {
     struct view_choice_options choice = {
-        .views = views, .steps = opt->steps, .seed = opt->common.seed};
+        .views = views, .steps = opt->steps ? opt->steps : TRIAL_STEPS, .seed = opt->common.seed};
     struct view_trial trials[VIEW_PRESETS];
     size_t best;
 
@@ -145,6 +145,8 @@ static void check_usage(const struct views_cli *opt, struct view_recipe *recipe)
     if (opt->validate && (opt->augment || opt->recipe))
         cli_usage("--validate chooses the recipe: not with %s",
                   opt->augment ? "--augment" : "--recipe");
+    if (opt->steps && !opt->validate)
+        cli_usage("--steps is for the students of --validate");
     if (opt->common.seed >> 53)
         cli_usage("--seed must be below 2^53");
     if (opt->augment)
@@ -187,21 +189,50 @@ static size_t views_wanted(const struct views_cli *opt, const struct dataset *da
 
     if (!opt->bytes)
         return most;
-    cli_check(view_room(dataset, bits_of[opt->bits], bytes_option(opt->bytes), &room));
+    cli_check(error_in("--bytes",
+                       view_room(dataset, bits_of[opt->bits], bytes_option(opt->bytes), &room)));
     return (size_t)fmin(fmax(room, 1), (double)most);
 }
 
-/* The views to label.  More than fit, unless labels compress to less than a quarter. */
-static size_t views_tried(const struct views_cli *opt, size_t wanted)
+static void label_views(const struct views_cli *opt, const struct labeller *labeller,
+                        const char *name, const struct view_recipe *recipe, size_t count,
+                        struct dataset *dataset)
+{
+    const unsigned bits = bits_of[opt->bits];
+    float *logits = calloc(count, dataset->classes * sizeof *logits);
+
+    if (!logits)
+        cli_check(error_memory("views"));
+    progress_start("sc-views", count, opt->common.quiet);
+    if (opt->augment)
+        view_kept_logits(dataset, recipe, count, logits);
+    else
+        cli_check(labeller_views(labeller, name, dataset, recipe, count, show_progress, logits));
+    progress_end();
+    cli_check(view_label(dataset, recipe, count, logits, bits, label_range(bits, dataset)));
+    free(logits);
+}
+
+/* As many views as fit.  Labels compress to a share that is known only when they are there: first
+ * four times as many are tried as would fit uncompressed, then, while all fit, four times more. */
+static void fit_views(const struct views_cli *opt, const struct labeller *labeller,
+                      const char *name, const struct view_recipe *recipe, size_t wanted,
+                      struct dataset *dataset)
 {
     const size_t most = opt->count ? opt->count : MOST_VIEWS;
+    size_t tried = 0;
 
-    return opt->bytes ? size_min(4 * wanted, size_max(most, wanted)) : wanted;
+    do {
+        tried = size_min(tried ? 4 * tried : 4 * size_max(wanted, FEWEST_TRIED), most);
+        label_views(opt, labeller, name, recipe, tried, dataset);
+        cli_check(error_in("--bytes", view_fit(dataset, bytes_option(opt->bytes))));
+    } while (dataset->views.count == tried && tried < most);
+    cli_say("%zu views fit", dataset->views.count);
 }
 
 int main(int argc, char **argv)
 {
-    struct views_cli opt = {.patience = 600, .steps = 1000, .cluster = CLUSTER_DEFAULTS};
+    struct views_cli opt = {.patience = 600, .cluster = CLUSTER_DEFAULTS};
     struct view_recipe recipe = view_recipe_default();
     struct feature_source source, none = {NULL};
     struct examples validation = {.name = NULL};
@@ -211,8 +242,7 @@ int main(int argc, char **argv)
     struct device device;
     struct dataset dataset;
     const char *name, *digests[INPUTS + MOST_TEACHERS];
-    size_t wanted, tried;
-    float *logits;
+    size_t wanted;
 
     cli_parse(argc, argv, &program, &opt);
     check_usage(&opt, &recipe);
@@ -237,10 +267,6 @@ int main(int argc, char **argv)
     if (opt.command)
         cli_check(labeller_start_program(&labeller, opt.command, opt.patience, &dataset));
     wanted = views_wanted(&opt, &dataset);
-    tried = views_tried(&opt, wanted);
-    logits = calloc(tried, dataset.classes * sizeof *logits);
-    if (!logits)
-        cli_check(error_memory("views"));
     list_inputs(&dataset, &pool, &validation.dataset, &labeller, digests);
     if (!opt.augment && !dataset.soft)
         cli_check(labeller_label(&labeller, name, opt.margin, &dataset));
@@ -248,23 +274,14 @@ int main(int argc, char **argv)
         cli_warn("%s has soft labels, so --margin changes nothing", file_shown(name));
     if (opt.validate)
         choose_recipe(&opt, &labeller, name, &dataset, &validation, wanted, &recipe);
-    progress_start("sc-views", tried, opt.common.quiet);
-    if (opt.augment)
-        view_kept_logits(&dataset, &recipe, tried, logits);
+    if (opt.bytes)
+        fit_views(&opt, &labeller, name, &recipe, wanted, &dataset);
     else
-        cli_check(labeller_views(&labeller, name, &dataset, &recipe, tried, show_progress, logits));
-    progress_end();
-    cli_check(view_label(&dataset, &recipe, tried, logits, bits_of[opt.bits],
-                         label_range(bits_of[opt.bits], &dataset)));
-    if (opt.bytes) {
-        cli_check(error_in("--bytes", view_fit(&dataset, bytes_option(opt.bytes))));
-        cli_say("%zu views fit", dataset.views.count);
-    }
+        label_views(&opt, &labeller, name, &recipe, wanted, &dataset);
     cli_write_dataset(&opt.common, &dataset, digests, labeller.count + INPUTS);
     cluster_done(cluster);
     labeller_free(&labeller);
     examples_free(&validation);
-    free(logits);
     dataset_free(&dataset);
     slp_free(&pool);
     free(opt.teachers.items);

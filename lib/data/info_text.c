@@ -136,16 +136,22 @@ static void write_packed(FILE *stream, const struct dataset *dataset)
     error_free(error);
 }
 
+/* Bytes that the file has for the labels of the views. */
+static size_t label_bytes(const struct info *info)
+{
+    for (size_t i = 0; i < info->array_count; i++)
+        if (strcmp(info->arrays[i].role, "codes") == 0)
+            return info->arrays[i].count;
+    return 0;
+}
+
 static void write_views(FILE *stream, const struct info *info)
 {
     const struct dataset_views *views = &info->dataset.views;
     const struct view_recipe *recipe = &views->recipe;
-    size_t bytes = 0;
-    struct error *error = dataset_codes_size(&info->dataset, views->count, &bytes);
 
     fprintf(stream, "%-9s %zu, labels of %u bits in %zu bytes, seed %llu\n", "views", views->count,
-            views->bits, bytes, (unsigned long long)recipe->seed);
-    error_free(error);
+            views->bits, label_bytes(info), (unsigned long long)recipe->seed);
     fprintf(stream, "%9s shift=%g crop=%g warp=%g gain=%g mix=%g cut=%g\n", "", recipe->shift,
             recipe->crop, recipe->warp, recipe->gain, recipe->mix, recipe->cut);
 }

@@ -201,19 +201,28 @@ struct error *view_room(const struct dataset *dataset, unsigned bits, double byt
     series.views.count = 0;
     series.soft = NULL;
     TRY(dataset_content_size(&series, 0, &size));
-    *room = fmax(floor((bytes - (double)size - (double)dataset->count * row) / row), 0);
+    if ((double)size > bytes)
+        return error_make("the series with their labels take %zu bytes", size);
+    if (dataset->soft)
+        bytes -= (double)dataset->count * row;
+    *room = fmax(floor((bytes - (double)size) / row), 0);
     return NULL;
 }
 
 struct error *view_fit(struct dataset *dataset, double bytes)
 {
-    size_t fits = 0, beyond = dataset->views.count + 1, size = 0;
+    size_t fits = 0, beyond = dataset->views.count + 1, size = 0, codes = 0, series;
 
+    /* The series take the same with any number of views. */
+    TRY(dataset_content_size(dataset, 1, &series));
+    TRY(dataset_codes_size(dataset, 1, &codes));
+    series -= codes;
     while (beyond - fits > 1) {
         size_t tried =
             beyond > dataset->views.count ? dataset->views.count : fits + (beyond - fits) / 2;
 
-        TRY(dataset_content_size(dataset, tried, &size));
+        TRY(dataset_codes_size(dataset, tried, &codes));
+        size = series + codes;
         if ((double)size <= bytes)
             fits = tried;
         else

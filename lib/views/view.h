@@ -57,7 +57,7 @@ struct error *view_label(struct dataset *dataset, const struct view_recipe *reci
                          const float *logits, unsigned bits, double most) MUST_CHECK;
 
 /* How many views fit with the series into `bytes` (dataset_content_size), if their labels are not
- * compressed; at least 0. */
+ * compressed; at least 0.  An error if the series do not fit. */
 struct error *view_room(const struct dataset *dataset, unsigned bits, double bytes,
                         double *room) MUST_CHECK;
 

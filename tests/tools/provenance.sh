@@ -63,7 +63,7 @@ END
 # output has no notes.
 no_influence='sc-eval sc-info sc-plot sc-report shapecond
     sc-experts--checkpoint sc-gen--truth sc-match--checkpoint sc-scale--save sc-teacher--checkpoint
-    sc-teacher--log sc-teacher--test'
+    sc-teacher--last sc-teacher--log sc-teacher--test'
 
 test_that 'this test knows every option of every program that names a file' '
     for program in "$SC_BUILD"/bin/*; do

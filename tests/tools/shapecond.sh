@@ -53,6 +53,43 @@ test_that 'views are labelled by two teachers, one of which pools over time, or 
     grep "^+ sc-select .*--soft" said
     rm none.npy
 '
+# Trials 6 to 9 are of labels; the one before them, of the labels of both teachers as they are, is 5 with --spc.
+test_that 'students choose which epochs of which teachers label, and with which margin' '
+    for seed in 1 6 7; do
+        sc-gen cbf -n 60 -L 32 --noise 1.5 --seed $seed -o labels.npy
+        shapecond labels.npy --spc 2 --steps 30 --views 100 --no-score --seed $seed --keep labels-$seed -o labelled.npy 2>said
+        for trial in 5 6 7 8 9; do
+            awk "\$1 == \"mean\" { sum += \$2 } END { print sum / 2 }" labels-$seed/budget-$trial.tsv labels-$seed/budget-$trial-pooled.tsv
+        done | tr "\n" " " >reached
+        # What the trials before have found, and what each of them tries: teachers and margin.
+        awk "{ best = \$1; end = \"\"; margin = \"\"
+            print \"6 teacher-last pooled-last\"; if (\$2 > best) { best = \$2; end = \"-last\" }
+            print 7, \"teacher\" end, \"pooled\" end, 8; if (\$3 > best) { best = \$3; margin = \" 8\" }
+            print 8, \"teacher\" end margin; both = \"teacher\" end \" pooled\" end; if (\$4 > best + 2) { best = \$4; both = \"teacher\" end }
+            print 9, \"pooled\" end margin; if (\$5 > best + 2) both = \"pooled\" end
+            print \"result\", both margin }" reached >expected
+        for trial in 6 7 8 9 result; do
+            case $trial in result) file=condensed ;; *) file=budget-$trial ;; esac
+            echo "$trial" "$(sed -n "s/^+ sc-views \(.* -o labels-$seed.$file.npy .*\)/\1/p" said | tr " " "\n" |
+                sed -n "s/^labels-$seed.\(.*\)\.tch$/\1/p; s/^--margin=//p" | tr "\n" " " | sed "s/ $//")"
+        done >found
+        diff expected found
+        cat expected >>all-expected
+    done
+    # Not always the same.
+    test "$(grep "^result" all-expected | sort -u | wc -l)" = 3
+    # Trials take no more steps than the teachers.
+    test "$(grep -c "^+ sc-eval .*--steps 30 " said)" = 10
+    grep -q "^+ sc-views .*--validate .*--steps=30 " said
+    # Labels that are there already stay, and compressed series have the gentle recipe.
+    sc-select -q -n 8 labels.npy | sc-views -q -t labels-1/teacher.tch -m 1 | sc-expand -q -o soft.npy
+    shapecond soft.npy --spc 2 --steps 30 --views 100 --no-score -o labelled.npy 2>said
+    refute grep -e "--last" said
+    test "$(grep -c "^+ sc-views" said)" = 1
+    shapecond train.npy --bytes 12k --steps 20 --no-score --keep compressed -o labelled.npy 2>said
+    grep "^+ sc-views .*-o compressed/condensed.npy" said >last-views
+    if grep -q "^+ sc-quantise --step .* -o compressed/stored.npy" said; then refute grep -e --validate last-views; else grep -e --validate last-views; fi
+'
 test_that 'bytes do not depend on the number of threads, and no files stay without --keep' '
     mkdir tmp
     TMPDIR=$PWD/tmp shapecond train.npy --spc 2 --steps 100 --students shapelets --refine 10 --no-score --threads 1 --quiet -o one.npy

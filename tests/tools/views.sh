@@ -223,7 +223,8 @@ test_that 'a size in bytes: as many views as fit' '
     sc-info twenty.npy | grep "^views *20,"
     for threads in 1 3; do sc-views -q -t teacher.tch --bytes 7k --threads $threads few.npy | cmp - sized.npy; done
     sc-views -q --augment --bytes 7k few.npy | sc-info | grep "^views"
-    fails 1 "with their labels and one view take 15" sc-views -t teacher.tch --bytes 1500 few.npy -o none
+    fails 1 "with their labels and one view take 15" sc-views -t teacher.tch --bytes 1550 few.npy -o none
+    fails 1 "with their labels take 1548 bytes" sc-views -t teacher.tch --bytes 1500 few.npy -o none
     fails 2 "not a size" sc-views -t teacher.tch --bytes x few.npy -o none
     test ! -e none
 '
@@ -248,6 +249,26 @@ test_that 'bad input is refused with the reason and leaves no file' '
     size=$(stat -c %s views.npy)
     printf x | dd of=views.npy bs=1 seek=$((size - 5)) conv=notrunc 2>/dev/null
     fails 1 "damaged views: the coded numbers" sc-expand views.npy -o none
+    test ! -e none
+'
+test_that 'views fill a size, however well their labels compress, and with many channels' '
+    # The labels of 300 classes compress to much less than a quarter, and these of --augment are not stored with the series.
+    sc-gen planted -n 900 -V 300 -L 16 --pattern 4 -o classes.npy
+    sc-views -q --augment --bytes 120k classes.npy -o classes-full.npy
+    content=$(sc-info --tsv classes-full.npy | awk "NR == 2 { print \$10 }")
+    test "$content" -le 120000
+    test "$content" -gt 110000 || sc-info classes-full.npy | grep "^views *20000,"
+    # Low and step of each channel are part of compressed series.
+    sc-gen planted -n 200 -L 12 --pattern 4 -C 500 -V 4 -o wide.npy
+    for step in "--step 1" "--bits 4"; do
+        sc-prune -q --per-class 4 wide.npy | sc-quantise -q $step -o wide-few.npy
+        bytes=$(($(sc-info --tsv wide-few.npy | awk "NR == 2 { print \$10 }") + 1000))
+        sc-views -q --augment --bytes $bytes wide-few.npy -o wide-full.npy
+        test "$(stat -c %s wide-full.npy)" -le $((bytes + 2000))
+        test "$(sc-info --tsv wide-full.npy | awk "NR == 2 { print \$10 }")" -le $((bytes + 200)) # with the recipe
+    done
+    fails 1 "the series with their labels take" sc-views --augment --bytes 100 wide.npy -o none
+    fails 2 "for the students of --validate" sc-views --augment --steps 5 wide.npy -o none
     test ! -e none
 '
 finish

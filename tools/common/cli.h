@@ -126,6 +126,8 @@ void cli_write_pool(const struct cli_common *common, struct shapelet_pool *pool,
 /* For tools that write several files: opens the path and writes the dataset, which takes its name
  * only in cli_commit. */
 void cli_stage_dataset(const char *path, const struct dataset *dataset, struct output *output);
+/* Ends the program if writing an output, which is not in place yet, has failed. */
+void cli_check_written(const char *path, struct error *error);
 /* Puts outputs in place, none of them before all of them have been written in full; -o comes first
  * in the list (output_commit_all). */
 void cli_commit(struct output *outputs, size_t count);

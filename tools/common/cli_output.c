@@ -94,15 +94,17 @@ void cli_finish_output(struct output *output, const char *path, struct error *er
     cli_check(output_commit(output));
 }
 
-void cli_stage_dataset(const char *path, const struct dataset *dataset, struct output *output)
+void cli_check_written(const char *path, struct error *error)
 {
-    struct error *error;
-
-    cli_open_output(path, true, output);
-    error = dataset_write(output->stream, dataset);
     if (error)
         check_inputs(); /* the data may be that of a file */
     cli_check(error_in(shown_output(path), error));
+}
+
+void cli_stage_dataset(const char *path, const struct dataset *dataset, struct output *output)
+{
+    cli_open_output(path, true, output);
+    cli_check_written(path, dataset_write(output->stream, dataset));
 }
 
 void cli_warn_views(const char *path, const struct dataset *dataset)

@@ -270,8 +270,8 @@ static const char *optimism(const struct job *job)
         return "These held-out series also chose the epoch of the teacher, so the figures are "
                "slightly optimistic.";
     if (has_own_teacher(job))
-        return "These held-out series also chose the recipe of the views, so the figures are "
-               "slightly optimistic.";
+        return "These held-out series also chose how series are stored and labelled, so the "
+               "figures are slightly optimistic.";
     return "These held-out series also chose the epochs of the teachers, and how series are stored "
            "and labelled, so the figures are slightly optimistic.";
 }

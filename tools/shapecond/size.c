@@ -88,7 +88,7 @@ static bool packed_budget(const struct job *job, double bytes, double step, stru
         0.75 * (double)(facts->channels * facts->length) + label; /* with 6 bits a value */
 
     *budget = (struct budget){.views = (size_t)views, .bits = 8, .step = step};
-    budget->bytes = floor(bytes - views * view_bytes(facts) - 8 * (double)facts->channels);
+    budget->bytes = floor(bytes - views * view_bytes(facts));
     return budget->bytes >= CONTAINER + FEWEST_PACKED * (double)facts->classes * series;
 }
 
