@@ -14,18 +14,21 @@ if [ "$1" = --mean ]; then
     for seed; do cat "$run/$seed/by-network.tsv"; done | awk -F'\t' '
         { key = $1 "\t" $3 }
         !(key in n) { order[++rows] = key }
-        { n[key]++; for (i = 4; i <= NF; i++) { sum[key, i] += $i; squares[key, i] += $i * $i } columns = NF }
+        { n[key]++; for (i = 4; i <= NF; i++) if ($i != "-") { sum[key, i] += $i; squares[key, i] += $i * $i; count_of[key, i]++ } columns = NF }
         $NF > 0 { ratio[++count] = $(NF - 2) / $NF; all += ratio[count]; if (count == 1 || ratio[count] < least) least = ratio[count] }
+        # The mean of a column, with the deviation over the splits; -: it was left out.
+        function mean_of(key, i, found, mean, spread) {
+            found = count_of[key, i]
+            if (!found) return "-"
+            mean = sum[key, i] / found
+            spread = found > 1 ? (squares[key, i] - found * mean * mean) / (found - 1) : 0
+            return i == 4 ? sprintf("%.0f", mean) : sprintf("%.1f ± %.1f", mean, spread > 0 ? sqrt(spread) : 0)
+        }
         END {
             for (row = 1; row <= rows; row++) {
                 key = order[row]
                 line = key "\t" n[key]
-                for (i = 4; i <= columns; i++) {
-                    mean = sum[key, i] / n[key]
-                    spread = n[key] > 1 ? (squares[key, i] - n[key] * mean * mean) / (n[key] - 1) : 0
-                    line = line (sum[key, i] == 0 ? "\t-" :
-                    sprintf(i == 4 ? "\t%.0f" : "\t%.1f ± %.1f", mean, spread > 0 ? sqrt(spread) : 0))
-                }
+                for (i = 4; i <= columns; i++) line = line "\t" mean_of(key, i)
                 print line
             }
             printf "ratio to all data: mean %.1f %%, least %.1f %%, of %d networks\n", 100 * all / count, 100 * least, count
