@@ -229,6 +229,10 @@ static struct error *find_label(struct import_source *source, const unsigned cha
         return import_note(source->remarks, false,
                            "%s: the labels are in column %zu, '%s': the others are numbers",
                            source->name, *label + 1, columns->names[*label]);
+    if (found == 0)
+        return import_note(source->remarks, false,
+                           "%s: the labels are taken from column %zu, '%s'; --label names another",
+                           source->name, *label + 1, columns->names[*label]);
     return NULL;
 }
 

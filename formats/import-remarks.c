@@ -1,5 +1,5 @@
-/* What looks wrong with a dataset as a whole: more channels than steps, a column of row numbers
- * among the values, classes of one series. */
+/* What looks wrong with a dataset as a whole: more channels than steps, a column of row numbers or
+ * of something else among the values, classes of one series. */
 #include "formats/import-internal.h"
 
 #include <math.h>
@@ -72,6 +72,55 @@ static struct error *look_for_row_numbers(const struct import_source *source,
     return NULL;
 }
 
+/* The length of a name without the number at its end; 0: it has none. */
+static size_t stem_of(const char *name)
+{
+    size_t length = strlen(name), stem = length;
+
+    while (stem > 0 && name[stem - 1] >= '0' && name[stem - 1] <= '9')
+        stem--;
+    return stem < length ? stem : 0;
+}
+
+/* Steps of a table are often called v0, v1 and so on; a first or last one that is not is likely to be something
+ * else, such as the number of a person. */
+static struct error *look_for_other_names(const struct import_source *source,
+                                          const struct dataset *dataset,
+                                          struct import_remarks *remarks)
+{
+    const struct import_columns *columns = &source->columns;
+    const size_t last = dataset->length - 1, outer[] = {0, last};
+    const char *inner, *name;
+    size_t stem;
+
+    if (!columns->names || !source->syntax.columns || dataset->channels > 1 ||
+        dataset->length < 4 || import_column_of_step(source, last) > columns->count)
+        return NULL;
+    inner = columns->names[import_column_of_step(source, 1) - 1];
+    stem = stem_of(inner);
+    for (size_t step = 1; step < last; step++) {
+        name = columns->names[import_column_of_step(source, step) - 1];
+        if (!stem || stem_of(name) != stem || strncmp(name, inner, stem) != 0)
+            return NULL;
+    }
+    for (size_t i = 0; i < 2; i++) {
+        size_t column = import_column_of_step(source, outer[i]);
+        char shown[64], usual[64];
+
+        name = columns->names[column - 1];
+        if (stem_of(name) == stem && strncmp(name, inner, stem) == 0)
+            continue;
+        import_quote(name, name + strlen(name), shown);
+        import_quote(inner, inner + strlen(inner), usual);
+        TRY(import_note(remarks, true,
+                        "column %zu is a step of the series, but it is called %s, not as %s: "
+                        "--drop %zu leaves it "
+                        "out, --group %zu makes groups of it",
+                        column, shown, usual, column, column));
+    }
+    return NULL;
+}
+
 /* ---- Classes ---- */
 
 static struct error *look_for_single_series(const struct dataset *dataset,
@@ -104,8 +153,10 @@ static struct error *look_for_single_series(const struct dataset *dataset,
 struct error *import_look_over(const struct import_source *sources, size_t count,
                                const struct dataset *dataset, struct import_remarks *remarks)
 {
-    if (count == 1)
+    if (count == 1) {
         TRY(look_for_row_numbers(&sources[0], dataset, remarks));
+        TRY(look_for_other_names(&sources[0], dataset, remarks));
+    }
     if (dataset->channels > dataset->length)
         TRY(import_note(remarks, true, "more channels (%zu) than steps (%zu)%s", dataset->channels,
                         dataset->length,

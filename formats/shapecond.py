@@ -13,6 +13,7 @@ import shutil
 import struct
 import subprocess
 import tempfile
+import warnings
 import zlib
 
 import numpy as np
@@ -30,6 +31,8 @@ def load(path):
     """All arrays of a dataset file by name: X, and as far as they are there y, groups, soft, names, notes,
     views, codes (of the views), levels and packing (of series that are stored in few bits or compressed; X has their values)."""
     with open(path, "rb") as file:
+        if file.peek(6)[:6] != b"\x93NUMPY":
+            raise ValueError(f"{path}: not a dataset file (sc-import makes one; of an .npz, numpy.load reads the arrays)")
         found = {"X": np.load(file, allow_pickle=False)}
         while file.peek(1):
             array = np.load(file, allow_pickle=False)
@@ -585,9 +588,10 @@ def save_pool(path, pool):
 
 # ---- Condensing ----
 
-def condense(X, y, spc=None, *, seed=0, options=(), program=None, quiet=True):
+def condense(X, y, spc=None, *, groups=None, seed=0, options=(), program=None, quiet=True):
     """Condenses labelled series with shapecond(1), to spc per class if that is said, and returns the arrays of the result by name.
-    Labels of any kind are fine: result["names"][result["y"]] are those of the series, as text.  options are more
+    Labels of any kind are fine: result["names"][result["y"]] are those of the series, as text.  groups, such as the
+    persons that series are from, are held out as a whole to judge the result.  options are more
     arguments of the program, such as ["--threads", "4"], or without spc ["--bytes", "40k"]; program is its path, if
     it is not in PATH."""
     program = program or shutil.which("shapecond")
@@ -595,7 +599,12 @@ def condense(X, y, spc=None, *, seed=0, options=(), program=None, quiet=True):
         raise FileNotFoundError("shapecond is not in PATH: make install puts it there")
     with tempfile.TemporaryDirectory() as folder:
         train, tiny = os.path.join(folder, "train.npy"), os.path.join(folder, "tiny.npy")
-        save(train, X, y)
+        numbers = None if groups is None else np.unique(np.asarray(groups).astype(str), return_inverse=True)[1]
+        save(train, X, y, numbers)
+        shape = np.shape(X)
+        if len(shape) == 3 and shape[1] > shape[2]:
+            warnings.warn(f"more channels ({shape[1]}) than steps ({shape[2]}): if X is (N, steps, channels), "
+                          "pass np.swapaxes(X, 1, 2)", stacklevel=2)
         size = [] if spc is None else ["--spc", str(spc)]
         command = [program, *size, "--seed", str(seed), *map(str, options), "-o", tiny, train]
         # The programs of the stages are beside it.

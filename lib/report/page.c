@@ -119,6 +119,19 @@ static const char *divided(const struct page *page)
     return page->condensed->classes > 20 ? "" : " / 4";
 }
 
+/* A table holds series and views with their classes. */
+static void write_reading_of_table(FILE *stream, const struct page *page)
+{
+    fputs("import shapecond                     # formats/shapecond.py, NumPy alone\n\n"
+          "# before, in a shell: sc-import ",
+          stream);
+    html_text(stream, page->file);
+    fputs(" -o imported.npy\ndata = shapecond.load(&quot;imported.npy&quot;)\n"
+          "X = torch.tensor(data[&quot;X&quot;])         # (N, channels, steps)\n"
+          "target = torch.tensor(data[&quot;y&quot;]).long()\n",
+          stream);
+}
+
 /* How the arrays get into X and target. */
 static void write_python_reading(FILE *stream, const struct page *page)
 {
@@ -134,6 +147,11 @@ static void write_python_reading(FILE *stream, const struct page *page)
                     divided(page));
         else
             fputs("target = torch.tensor(d[&quot;y&quot;]).long()\n", stream);
+        return;
+    }
+    if (text_ends_with(page->file, ".csv") || text_ends_with(page->file, ".tsv") ||
+        text_ends_with(page->file, ".ts")) {
+        write_reading_of_table(stream, page);
         return;
     }
     if (page->condensed->views.count) {

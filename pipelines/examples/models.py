@@ -24,6 +24,10 @@ warnings.filterwarnings("ignore")  # of the libraries, about their own insides
 def read_dataset(path):
     """X (N, C, L), y (N,) and soft labels (N, V) or None."""
     arrays = []
+    if path.endswith(".npz"):  # as sc-export and shapecond write it
+        with np.load(path) as found:
+            X = found["X"].astype("f4")
+            return X if X.ndim == 3 else X[:, None], found["y"], found["soft"] if "soft" in found else None
     with open(path, "rb") as f:
         while f.peek(1):
             arrays.append(np.load(f))

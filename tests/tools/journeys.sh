@@ -145,6 +145,17 @@ test_that '21: a table straight into shapecond, and out as a table' '
     fails 1 "sc-import failed" shapecond text-id.csv --spc 1 -o none.npy
     grep -q "drop device" .stderr
 '
+test_that '26: numbers that are no steps, and labels that nothing names' '
+    { echo "person,v0,v1,v2,v3,v4,v5,v6,v7,state"; rows_of "print i % 5 \",\" values(i) \",\" kind"; } >person.csv
+    sc-import person.csv -o none.npy 2>said
+    grep -q "column 1 is a step of the series, but it is called .person., not as .v0.: --drop 1" said
+    { echo "v0,v1,v2,v3,v4,v5,v6,v7,state"; rows_of "print values(i) \",\" kind"; } >steps.csv
+    sc-import steps.csv -o none.npy 2>said
+    refute grep "is a step of the series" said
+    { echo "person,v0,v1,v2,v3,v4,v5,v6,v7,code"; rows_of "print i % 5 \",\" values(i) \",\" i % 3"; } >codes.csv
+    sc-import codes.csv -o none.npy 2>said
+    grep -q "the labels are taken from column 1, .person.; --label names another" said
+'
 test_that '22: the only column of text of a table with a header holds the labels' '
     { echo "$names,state"; rows_of "print values(i) \",\" kind"; } >state.csv
     journey "$understood" sc-import state.csv

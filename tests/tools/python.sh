@@ -140,6 +140,17 @@ X, y = shapecond.Condenser(spc=2, options=[\"--steps\", 20, \"--views\", 5, \"--
     data[\"X\"][:, 0], np.array([\"c\", \"b\", \"f\"])[data[\"y\"]])
 few = shapecond.condense(data[\"X\"], data[\"y\"], None, options=[\"--bytes\", \"7k\", \"--force\", \"--steps\", 2, \"--no-score\"])
 assert 40 in few[\"packing\"]
+import warnings
+with warnings.catch_warnings(record=True) as found:
+    warnings.simplefilter(\"always\")
+    grouped = shapecond.condense(np.swapaxes(data[\"X\"], 1, 2), data[\"y\"], 1, groups=[\"ann\", \"bob\", \"eve\"] * (len(data[\"y\"]) // 3),
+                                 options=[\"--steps\", 2, \"--views\", 5, \"--no-score\", \"--force\"])
+assert len(found) == 1 and \"(N, steps, channels)\" in str(found[0].message)
+assert set(grouped[\"groups\"]) <= {0, 1, 2}
+np.savez(\"arrays.npz\", X=data[\"X\"])
+try: shapecond.load(\"arrays.npz\")
+except ValueError as error: assert \"numpy.load\" in str(error)
+else: raise SystemExit(\"accepted\")
 assert X.shape == (6, 40) and sorted(y) == [\"b\", \"b\", \"c\", \"c\", \"f\", \"f\"], (X.shape, y)
 try: shapecond.condense(X, np.zeros(6), options=[\"--no-such-thing\"])
 except RuntimeError as error: assert \"unknown option\" in str(error)

@@ -482,6 +482,8 @@ test_that 'a report shows the result with the name of its file' '
     grep -qF "eval '"'as many random series='"'\"\$STAGES\"/random.tsv" command
     shapecond train.npy --teacher mine.tch --spc 1 --views 20 --no-score --report page.html -q -o other.npz
     grep -qF "np.load(&quot;other.npz&quot;)" page.html
+    shapecond train.npy --teacher mine.tch --spc 1 --views 20 --steps 20 --no-score --report page.html -q -o other.csv
+    grep -qF "sc-import other.csv -o imported.npy" page.html
     fails 2 "the result needs -o FILE" shapecond train.npy --report page.html
     fails 1 "nowhere/page.html" shapecond train.npy --report nowhere/page.html -o none
     test ! -e none
