@@ -76,6 +76,16 @@ static struct error *no_column(const struct import_source *source, const char *o
     return error;
 }
 
+/* The column of that name but for the case of its letters, or NULL. */
+static const char *alike(const struct import_columns *columns, const char *name, size_t length)
+{
+    for (size_t i = 0; columns->names && i < columns->count; i++)
+        if (strlen(columns->names[i]) == length &&
+            strncasecmp(columns->names[i], name, length) == 0)
+            return columns->names[i];
+    return NULL;
+}
+
 struct error *import_find_column(const struct import_source *source, const char *option,
                                  const char *name, size_t length, size_t *column)
 {
@@ -91,8 +101,19 @@ struct error *import_find_column(const struct import_source *source, const char 
     for (size_t i = 0; i < length && number <= columns->count; i++)
         number = name[i] >= '0' && name[i] <= '9' ? 10 * number + (size_t)(name[i] - '0')
                                                   : columns->count + 1;
-    if (number < 1 || number > columns->count)
+    if (number < 1 || number > columns->count) {
+        const char *near = alike(columns, name, length);
+
+        if (near) {
+            char wanted[64], there[64];
+
+            import_quote(name, name + length, wanted);
+            import_quote(near, near + length, there);
+            return error_make("--%s: there is no column %s; did you mean %s?", option, wanted,
+                              there);
+        }
         return no_column(source, option, name, length);
+    }
     *column = number - 1;
     return NULL;
 }

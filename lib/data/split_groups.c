@@ -4,7 +4,7 @@
  * The groups are taken from the largest to the smallest, those of one size in random order.  Each
  * goes where it brings the classes closest to their targets: with have and want the series of class
  * v in part p, the cost of a part is sum_v (have - want)^2 / want, and the group goes where it adds
- * least to it. */
+ * least to it.  Then pairs of groups are exchanged as long as that lowers the cost of both parts. */
 #include "data/split.h"
 
 #include <stdlib.h>
@@ -143,6 +143,67 @@ static void place_groups(const size_t totals[SPLIT_PARTS], struct grouping *grou
     }
 }
 
+/* ---- Exchanges ---- */
+
+static double part_cost(const struct grouping *grouping, size_t part)
+{
+    const size_t classes = grouping->dataset->classes;
+    double cost = 0;
+
+    for (size_t v = 0; v < classes; v++) {
+        double want = grouping->want[part * classes + v];
+        double more = grouping->have[part * classes + v] - want;
+
+        cost += want > 0 ? more * more / want : 0;
+    }
+    return cost;
+}
+
+/* Exchanges two groups of different parts. */
+static void exchange(struct grouping *grouping, size_t a, size_t b)
+{
+    const size_t classes = grouping->dataset->classes;
+    const unsigned char part = grouping->at[a];
+
+    for (size_t v = 0; v < classes; v++) {
+        double more =
+            (double)grouping->counts[b * classes + v] - (double)grouping->counts[a * classes + v];
+
+        grouping->have[part * classes + v] += more;
+        grouping->have[grouping->at[b] * classes + v] -= more;
+    }
+    grouping->at[a] = grouping->at[b];
+    grouping->at[b] = part;
+}
+
+enum { MOST_EXCHANGED = 1000, MOST_ROUNDS = 20 };
+
+/* Exchanges pairs of groups for as long as that lowers the cost. */
+static void improve(struct grouping *grouping)
+{
+    bool better = grouping->groups <= MOST_EXCHANGED;
+
+    for (size_t round = 0; better && round < MOST_ROUNDS; round++) {
+        better = false;
+        for (size_t i = 0; i < grouping->groups; i++)
+            for (size_t j = 0; j < i; j++) {
+                size_t a = grouping->order[i], b = grouping->order[j];
+                size_t from = grouping->at[a], to = grouping->at[b];
+                double before, after;
+
+                if (from == to || !grouping->sizes[a] || !grouping->sizes[b])
+                    continue;
+                before = part_cost(grouping, from) + part_cost(grouping, to);
+                exchange(grouping, a, b);
+                after = part_cost(grouping, from) + part_cost(grouping, to);
+                if (after < before * (1 - 1e-9))
+                    better = true;
+                else
+                    exchange(grouping, a, b);
+            }
+    }
+}
+
 struct error *split_by_group(const struct dataset *dataset, const struct split_options *options,
                              const size_t totals[SPLIT_PARTS], unsigned char *parts)
 {
@@ -158,6 +219,8 @@ struct error *split_by_group(const struct dataset *dataset, const struct split_o
         put_in_order(options, &grouping);
         set_targets(totals, &grouping);
         place_groups(totals, &grouping);
+        if (!options->in_order)
+            improve(&grouping);
         for (size_t i = 0; i < dataset->count; i++) {
             parts[i] = grouping.at[dataset->groups[i]];
             sizes[parts[i]]++;

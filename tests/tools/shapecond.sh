@@ -27,6 +27,13 @@ test_that 'by default the dataset carries views for any model, and it is said ho
     test "$(sc-info --json any.npy | json views)" = 300
     sc-expand -q any.npy | sc-info --json | grep -q "\"count\": 303,"
     grep -E "accuracy on held-out series: plain students of the result [0-9.]+ %, students of as many random series [0-9.]+ %, teacher of all data [0-9.]+ %" said
+    # The class with the lowest recall, of the confusion matrix of both students.
+    awk -F "\t" "/^true/ { inside = 1; row = 1; next }
+        inside && NF > 1 { row++; n = 0; for (i = 2; i <= NF; i++) n += \$i; all += n
+            if (least == \"\" || \$row / n < least) { least = \$row / n; class = \$1; of = n } }
+        END { printf \"the least recognised class: %s, %.1f %% (%d held-out series of it, %d in all)\\n\", class, 100 * least, of / 2, all / 2 }" \
+        any/condensed.tsv >least
+    grep -F "$(cat least)" said
     grep -E "3 series \(1 per class\) and 300 labelled views in [0-9.]+ kB, [0-9.]+ times less than the training data \([0-9.]+ kB\)" said
     tail -n 1 said | grep "for any program: sc-expand any.npy | sc-export -o any-expanded.npz"
     grep -E "^\+ sc-eval .*  # ([0-9]+) of \1\$" said # the last one

@@ -168,4 +168,24 @@ if [ -r "$data/HAR/HAR_X.npy" ]; then
 else
     skip_that "$name" "no $data/HAR"
 fi
+test_that 'parts of whole groups have nearly the shares of the classes, whatever the draw' '
+    # Groups of 20 to 40 series with classes of their own shares, three classes of 300, 200 and 100 series.
+    awk "function draw() { x = x * 16807 % 2147483647; return x / 2147483647 }
+    BEGIN {
+        x = 5
+        for (v = 0; v < 3; v++)
+            for (i = 0; i < 300 - 100 * v; i++) {
+                g = int(20 * (draw() + draw() * (v == 1)) / (1 + (v == 1)))
+                print g \",\" i % 7 \",\" i % 5 \",\" i % 3 \",\" \"abc\" v
+            }
+    }" >grouped.csv
+    sc-import -q grouped.csv --label 5 --group 1 -o grouped.npy
+    for seed in 0 1 2 3 4 5; do
+        sc-split -q --by group --seed $seed --train 0.85 --val rest -o whole grouped.npy
+        sc-info whole-val.npy | sed -n "s/.* \([0-9.]*\) %  abc\([012]\)$/\2 \1/p" >shares
+        cat shares
+        awk "BEGIN { want[0] = 50; want[1] = 33.33; want[2] = 16.67 }
+            { off = \$2 - want[\$1]; if (off > 3 || off < -3) bad = 1; n++ } END { exit bad || n != 3 }" shares
+    done
+'
 finish

@@ -186,7 +186,7 @@ void score_held_out(struct job *job);
 /* The page of sc-report(1). */
 void write_report(struct job *job);
 
-/* The result in three lines: its size, how good it is, what to do next. */
+/* The result in a few lines: its size, how good it is, what to do next. */
 void say_result(struct job *job);
 
 #endif

@@ -7,6 +7,7 @@
 
 #include "base/file.h"
 #include "eval/report.h"
+#include "formats/scores.h"
 #include "shapecond/job.h"
 
 /* ---- The file ---- */
@@ -251,6 +252,38 @@ static void say_accuracy(const struct job *job)
             has_own_teacher(job) ? "your teacher" : "teacher of all data", scores->teacher);
 }
 
+/* The class that students of the result recognise least: a high accuracy can hide that one is lost. */
+static void say_least(struct job *job)
+{
+    const char *path = command_file(&job->run, "condensed.tsv");
+    double least = INFINITY, all = 0, of_least = 0;
+    size_t size, worst = 0;
+    struct scores scores;
+    unsigned char *bytes;
+
+    cli_check(error_in(path, file_read(path, &bytes, &size)));
+    cli_check(error_in(path, scores_parse((const char *)bytes, size, path, &scores)));
+    free(bytes);
+    for (size_t v = 0; v < scores.classes; v++) {
+        const double *row = scores.confusion + v * scores.classes;
+        double count = 0;
+
+        for (size_t i = 0; i < scores.classes; i++)
+            count += row[i];
+        all += count;
+        if (count > 0 && row[v] / count < least) {
+            least = row[v] / count;
+            of_least = count;
+            worst = v;
+        }
+    }
+    if (all > 0)
+        cli_say("the least recognised class: %s, %.1f %% (%.0f held-out series of it, %.0f in all)",
+                file_shown(scores.class_names[worst]), 100 * least,
+                of_least / (double)scores.students, all / (double)scores.students);
+    scores_free(&scores);
+}
+
 /* "NAME=FILE" for a table of the folder. */
 static const char *named(struct job *job, const char *name, const char *table)
 {
@@ -359,7 +392,9 @@ void say_result(struct job *job)
     if (!is_file(file) || job->format != EXPORT_NONE)
         file = command_file(&job->run, "condensed.npy");
     say_size(job, file);
-    if (job->val && !job->unscored)
+    if (job->val && !job->unscored) {
         say_accuracy(job);
+        say_least(job);
+    }
     say_what_next(job);
 }
