@@ -155,7 +155,7 @@ test_that '26: numbers that are no steps, and labels that nothing names' '
     { echo "person,v0,v1,v2,v3,v4,v5,v6,v7,code"; rows_of "print i % 5 \",\" values(i) \",\" i % 3"; } >codes.csv
     sc-import codes.csv -o none.npy 2>said
     grep -q "the labels are taken from column 1, .person.; --label names another" said
-    refused "label: there is no column .Code.; did you mean .code.?" sc-import codes.csv --label Code
+    refused "there is no column '"'Code'"'; did you mean '"'code'"'?" sc-import codes.csv --label Code
 '
 test_that '22: the only column of text of a table with a header holds the labels' '
     { echo "$names,state"; rows_of "print values(i) \",\" kind"; } >state.csv
