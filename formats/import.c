@@ -239,6 +239,11 @@ static struct error *refuse(const struct import_source *source, const struct for
     return error;
 }
 
+static bool names_columns(const struct import_options *options)
+{
+    return options->label == IMPORT_LABEL_COLUMN || options->drop_count || options->group;
+}
+
 static struct error *parse(struct import_source *source, const char *bytes, size_t size,
                            const char *labels)
 {
@@ -257,6 +262,12 @@ static struct error *parse(struct import_source *source, const char *bytes, size
     if (source->options->groups && !format->arrays)
         return error_in(source->name,
                         error_make("--groups is for NPY files; --group names a column"));
+    if (format->arrays && names_columns(source->options))
+        return error_in(
+            source->name,
+            error_make("--label, --drop and --group name columns of a table; labels and groups of "
+                       "arrays are y and groups of an NPZ file, or files of their own (--labels, "
+                       "--groups)"));
     return format->parse(source, bytes, size, labels);
 }
 

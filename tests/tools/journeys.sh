@@ -157,6 +157,13 @@ test_that '26: numbers that are no steps, and labels that nothing names' '
     grep -q "the labels are taken from column 1, .person.; --label names another" said
     refused "there is no column '"'Code'"'; did you mean '"'code'"'?" sc-import codes.csv --label Code
 '
+test_that '27: columns are asked for where there are arrays' '
+    sc-gen cbf -n 6 -L 16 | sc-export -q -o arrays.npz
+    for option in "--label state" "--drop id" "--group person"; do
+        refused "arrays.npz: --label, --drop and --group name columns of a table" sc-import $option arrays.npz
+    done
+    sc-import arrays.npz -o arrays.npy 2>said
+'
 test_that '22: the only column of text of a table with a header holds the labels' '
     { echo "$names,state"; rows_of "print values(i) \",\" kind"; } >state.csv
     journey "$understood" sc-import state.csv
