@@ -82,8 +82,8 @@ static size_t stem_of(const char *name)
     return stem < length ? stem : 0;
 }
 
-/* Steps of a table are often called v0, v1 and so on; a first or last one that is not is likely to be something
- * else, such as the number of a person. */
+/* Steps of a table are often called v0, v1 and so on; a first or last one that is not is likely to
+ * be something else, such as the number of a person. */
 static struct error *look_for_other_names(const struct import_source *source,
                                           const struct dataset *dataset,
                                           struct import_remarks *remarks)

@@ -4,7 +4,8 @@
  * The groups are taken from the largest to the smallest, those of one size in random order.  Each
  * goes where it brings the classes closest to their targets: with have and want the series of class
  * v in part p, the cost of a part is sum_v (have - want)^2 / want, and the group goes where it adds
- * least to it.  Then pairs of groups are exchanged as long as that lowers the cost of both parts. */
+ * least to it.  Then pairs of groups are exchanged as long as that lowers the cost of both
+ * parts. */
 #include "data/split.h"
 
 #include <stdlib.h>

@@ -252,7 +252,8 @@ static void say_accuracy(const struct job *job)
             has_own_teacher(job) ? "your teacher" : "teacher of all data", scores->teacher);
 }
 
-/* The class that students of the result recognise least: a high accuracy can hide that one is lost. */
+/* The class that students of the result recognise least: a high accuracy can hide that one is
+ * lost. */
 static void say_least(struct job *job)
 {
     const char *path = command_file(&job->run, "condensed.tsv");
