@@ -152,6 +152,9 @@ test_that '26: numbers that are no steps, and labels that nothing names' '
     { echo "v0,v1,v2,v3,v4,v5,v6,v7,state"; rows_of "print values(i) \",\" kind"; } >steps.csv
     sc-import steps.csv -o none.npy 2>said
     refute grep "is a step of the series" said
+    { echo "person,v0,v1,vx,v3,v4,v5,v6,v7,state"; rows_of "print i % 5 \",\" values(i) \",\" kind"; } >other.csv
+    sc-import other.csv -o none.npy 2>said
+    refute grep "is a step of the series" said
     { echo "person,v0,v1,v2,v3,v4,v5,v6,v7,code"; rows_of "print i % 5 \",\" values(i) \",\" i % 3"; } >codes.csv
     sc-import codes.csv -o none.npy 2>said
     grep -q "the labels are taken from column 1, .person.; --label names another" said

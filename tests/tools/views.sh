@@ -112,6 +112,11 @@ test_that 'held-out series choose the recipe: outlines of which every bend count
     sc-views -q -t bump.tch -m 300 --validate bump-val.npy --threads 3 bump-few.npy | cmp - chosen.npy
     # The one with the highest accuracy, as it says itself.
     sed "s/.*means: //; s/[^0-9. ]//g" said | awk "{ for (i = 2; i <= NF; i++) if (\$i > \$1) exit 1 }"
+    # Students of few steps have learned less.
+    sc-views -t bump.tch -m 300 --steps 2 --validate bump-val.npy bump-few.npy -o fewer.npy 2>fewer
+    grep "accuracy on the held-out series" said >usual
+    grep "accuracy on the held-out series" fewer >few
+    refute cmp -s usual few
     fails 2 "not with --recipe" sc-views -t bump.tch --validate bump-val.npy -r strong bump-few.npy -o none
     fails 2 "not with --augment" sc-views --augment --validate bump-val.npy bump-few.npy -o none
     fails 1 "steps" sc-views -t bump.tch --validate test.npy bump-few.npy -o none
